@@ -1,3 +1,4 @@
+using System.Globalization;
 using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Engine.Lanes;
@@ -7,6 +8,21 @@ public static class LaneFactory
 {
     /// <summary>Environment variable that forces a backend: <c>uring</c> or <c>threads</c>.</summary>
     public const string BackendVariable = "TIERSPACES_IO_BACKEND";
+
+    /// <summary>Environment variable with the number of data lanes.</summary>
+    public const string CountVariable = "TIERSPACES_LANES";
+
+    /// <summary>Most data lanes.</summary>
+    public const int CountMax = 64;
+
+    /// <summary>Number of data lanes unless another one is asked for: one for each processor but one, at least one.</summary>
+    public static int DefaultCount => Math.Clamp(Environment.ProcessorCount - 1, 1, CountMax);
+
+    /// <summary>Reads a number of data lanes, 1 to <see cref="CountMax"/>.</summary>
+    /// <exception cref="FormatException">It is not that; the message says what is expected.</exception>
+    public static int ParseCount(string text) =>
+        int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int count) && count is >= 1 and <= CountMax ? count
+            : throw new FormatException($"'{text}' is not a number of data lanes. Valid: 1 to {CountMax}.");
 
     /// <summary>Starts a lane. <see cref="Lane.BackendReason"/> says which backend it got and why.</summary>
     /// <param name="name">Name of its thread, for messages.</param>

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Lanes;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>State that all services of a subsystem share: its options, its lane, its verb queue, and the tables of its disks and pools.</summary>
+/// <summary>State that all services of a subsystem share: its options, its lanes, its verb queue, and the tables of its disks and pools.</summary>
 internal sealed class SubsystemCore
 {
     internal SubsystemCore(SubsystemOptions options)
@@ -12,6 +12,7 @@ internal sealed class SubsystemCore
         State = new StateFolder(options.Lane, options.State);
         Verbs = new VerbQueue(options.Lane);
         Patience = new LanePatience(options.Lane);
+        DataLanes = new DataLanes(options);
         Pools = new PoolTable();
         Disks = new DiskTable(new DiskRegistry(State), Pools, options.Notice);
     }
@@ -19,6 +20,8 @@ internal sealed class SubsystemCore
     internal SubsystemOptions Options { get; }
 
     internal ILane Lane => Options.Lane;
+
+    internal DataLanes DataLanes { get; }
 
     internal StateFolder State { get; }
 

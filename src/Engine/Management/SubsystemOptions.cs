@@ -5,8 +5,8 @@ using TierSpaces.Engine.Lanes;
 namespace TierSpaces.Engine.Management;
 
 /// <summary>Components and settings of a subsystem.</summary>
-/// <param name="Lane">Lane of pools, virtual disks and exports.</param>
-/// <param name="Network">Sockets of that lane; null: nothing is exported.</param>
+/// <param name="Lane">Lane of pools and verbs, the control lane.</param>
+/// <param name="Network">Sockets of that lane, for virtual disks on it; null: none is exported there.</param>
 /// <param name="Factory">Opens disks.</param>
 /// <param name="State">The host's state folder.</param>
 /// <param name="ExportFolder">Folder of the export sockets.</param>
@@ -15,6 +15,9 @@ namespace TierSpaces.Engine.Management;
 public sealed record SubsystemOptions(
     ILane Lane, ILaneNetwork? Network, IDiskFactory Factory, IHostState State, string ExportFolder, Guid NodeId, Action<string> Notice)
 {
+    /// <summary>Lanes of virtual disks and their exports; empty: they are on the control lane.</summary>
+    public IReadOnlyList<DataLane> DataLanes { get; init; } = [];
+
     /// <summary>Share of the machine that jobs may use.</summary>
     public JobPacing JobPacing { get; init; } = new();
 

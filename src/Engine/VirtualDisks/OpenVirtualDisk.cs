@@ -17,8 +17,7 @@ public sealed class OpenVirtualDisk : IMemberFollower
 {
     private readonly PoolLink _pool;
     private readonly IBackingStore _backing;
-    private bool _closed;
-
+    
     internal OpenVirtualDisk(PoolLink pool, VirtualDiskDescription description, VirtualDisk disk, IBackingStore backing, IReadOnlyList<OpenPart> parts,
         DiskTiering? tiering)
     {
@@ -30,6 +29,9 @@ public sealed class OpenVirtualDisk : IMemberFollower
         Disk = disk;
         pool.Follow(this);   // parts are not notified before they are open, and other parts may have gone on without a disk
     }
+
+    /// <summary>Whether it is closed, or about to be.</summary>
+    internal bool IsClosed { get; private set; }
 
     /// <summary>Its lane.</summary>
     public ILane Lane => _pool.Lane;
@@ -131,12 +133,12 @@ public sealed class OpenVirtualDisk : IMemberFollower
     /// <summary>Stops it; a clean stop leaves nothing to do at the next opening.</summary>
     public async LaneTask<IoError> Close()
     {
-        if (_closed)
+        if (IsClosed)
         {
             return IoError.None;
         }
 
-        _closed = true;
+        IsClosed = true;
         IoError cached = Disk.Cache is { } cache ? await cache.Close() : IoError.None;
         _ = Tiering is { } tiering ? await tiering.Close() : default;
         _ = Tiers is { } tiers ? await tiers.Close() : default;

@@ -26,16 +26,16 @@ public static class VirtualDiskStack
         return await Stack(pool, lane ?? pool.Environment.Lane, pool.State.VirtualDisk(id)!, isNew: false);
     }
 
-    /// <summary>Opens a disk again, as a new host would. Nothing is exported of it; requests under way have failed or end now.</summary>
+    /// <summary>Opens a disk again, as a new host would, on its lane or another one. Nothing is exported of it; requests under way have failed or end now.</summary>
     /// <exception cref="IOException">The host has no shared memory for it; nothing of it is open.</exception>
-    internal static async LaneTask<OpenVirtualDisk> Reopen(Pool pool, OpenVirtualDisk open)
+    internal static async LaneTask<OpenVirtualDisk> Reopen(Pool pool, OpenVirtualDisk open, ILane? lane = null)
     {
         await open.Call(async () =>
         {
             await open.Disk.Pause();
             return await open.Close();
         });
-        return await Stack(pool, open.Lane, pool.State.VirtualDisk(open.Description.Id)!, isNew: false);
+        return await Stack(pool, lane ?? open.Lane, pool.State.VirtualDisk(open.Description.Id)!, isNew: false);
     }
 
     /// <summary>Opens the layers of a disk, on the pool's lane.</summary>

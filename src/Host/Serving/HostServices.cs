@@ -16,12 +16,12 @@ internal sealed class HostServices : IAsyncDisposable
     private const string NodeFile = "node";
     private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ServeOptions _options;
-    private readonly Lane _lane;
+    private readonly Lane[] _lanes;   // the control lane, then the data lanes
     private readonly HostState _state;
 
-    private HostServices(HostPaths paths, ServeOptions options, Lane lane, HostState state, StorageSubsystem subsystem)
+    private HostServices(HostPaths paths, ServeOptions options, Lane[] lanes, HostState state, StorageSubsystem subsystem)
     {
-        (Paths, _options, _lane, _state, Subsystem) = (paths, options, lane, state, subsystem);
+        (Paths, _options, _lanes, _state, Subsystem) = (paths, options, lanes, state, subsystem);
         Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), new NbdFuseAttacher()]);
         Files = new FileMap(Attachments);
     }
@@ -45,7 +45,10 @@ internal sealed class HostServices : IAsyncDisposable
     public DateTime StartTime { get; } = DateTime.UtcNow;
 
     /// <summary>I/O backend of the engine, and the reason for its choice.</summary>
-    public (string Backend, string Reason) IO => (_lane.Backend == LaneBackend.Uring ? "io_uring" : "ThreadPool", _lane.BackendReason);
+    public (string Backend, string Reason) IO => (_lanes[0].Backend == LaneBackend.Uring ? "io_uring" : "ThreadPool", _lanes[0].BackendReason);
+
+    /// <summary>Number of lanes of virtual disks.</summary>
+    public int DataLanes => _lanes.Length - 1;
 
     /// <summary>Completes when a request asks the host to stop.</summary>
     public Task StopRequested => _stopRequested.Task;
@@ -64,14 +67,16 @@ internal sealed class HostServices : IAsyncDisposable
         const UnixFileMode ownerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
         Directory.CreateDirectory(paths.Exports, ownerOnly);
         HostState state = new HostState(paths.State, RuntimeFolder.Take(paths, RuntimeFolder.ParentsInMemory()));
-        Lane lane = LaneFactory.Create("storage");
+        int count = Setting(LaneFactory.CountVariable, LaneFactory.ParseCount, LaneFactory.DefaultCount);
+        Lane[] lanes = [LaneFactory.Create("control"), .. Enumerable.Range(1, count).Select(static number => LaneFactory.Create($"data{number}"))];
         StorageSubsystem subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
-            lane, lane.Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)
+            lanes[0], lanes[0].Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)
         {
+            DataLanes = [.. lanes.Skip(1).Select(static lane => new DataLane(lane, lane.Network))],
             Deadlines = Setting("TIERSPACES_IO_DEADLINES", IoDeadlines.Parse, IoDeadlines.Default),
             Healing = Setting("TIERSPACES_MISSING_DISK_SECONDS", HealingTimes.ParseGrace, HealingTimes.Default),
         }).ConfigureAwait(false);
-        return new HostServices(paths, options, lane, state, subsystem);
+        return new HostServices(paths, options, lanes, state, subsystem);
     }
 
     /// <summary>Asks the host to stop in good order. Returns at once; a second request changes nothing.</summary>
@@ -122,7 +127,7 @@ internal sealed class HostServices : IAsyncDisposable
             HostLog.Write("not everything could be closed cleanly; the next start resyncs it");
         }
 
-        _lane.Dispose();
+        Array.ForEach(_lanes, static lane => lane.Dispose());
         _state.Dispose();
         RuntimeFolder.Leave(Paths);
         Changes.Dispose();

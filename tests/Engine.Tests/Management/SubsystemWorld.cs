@@ -17,11 +17,13 @@ internal sealed class SubsystemWorld : IDiskFactory
     private readonly List<SimMedia> _media = [];
     private readonly LaneSignal _hangEnded = new();
     private readonly SimHostState _state = new();
+    private readonly DataLane[] _dataLanes;
 
     internal SubsystemWorld(ulong seed = 1, StubNetwork? network = null)
     {
         Network = network;
         Lane = new SimLane(seed);
+        _dataLanes = [.. Enumerable.Range(1, TestLanes.Count).Select(number => new DataLane(Lane.Beside($"data{number}"), network))];
         Start();
     }
 
@@ -75,7 +77,12 @@ internal sealed class SubsystemWorld : IDiskFactory
     internal JobStatus[] Jobs => Run(Subsystem.Jobs.ListAsync());
 
     internal void Start() => Subsystem = Run(StorageSubsystem.StartAsync(
-        new SubsystemOptions(Lane, Network, this, _state, "", Guid.Empty, Notices.Add) { JobPacing = Pacing, Healing = Healing }));
+        new SubsystemOptions(Lane, Network, this, _state, "", Guid.Empty, Notices.Add)
+        {
+            JobPacing = Pacing,
+            Healing = Healing,
+            DataLanes = _dataLanes,
+        }));
 
     internal void Restart()
     {

@@ -11,8 +11,6 @@ internal sealed record DiskExport(NbdServer Server, NbdExport Export);
 /// <summary>Exports virtual disks, each on a socket of its own, on its lane.</summary>
 internal sealed class DiskExports(SubsystemCore core)
 {
-    private readonly Dictionary<ILane, NbdBudget> _payload = [];   // of all exports of a lane
-
     /// <summary>Exports a virtual disk.</summary>
     /// <exception cref="ManagementException">Another one is exported under its name, or its socket is taken.</exception>
     internal async LaneTask<Nothing> Start(ManagedVirtualDisk disk)
@@ -21,9 +19,9 @@ internal sealed class DiskExports(SubsystemCore core)
         VirtualDiskDescription description = disk.Description;
         string path = Path.Combine(core.Options.ExportFolder, $"{description.Id.Value:N}.sock");
         ILane lane = disk.Lane;
-        NbdBudget payload = PayloadOf(lane);
+        NbdBudget payload = core.DataLanes.PayloadOf(lane);
         Action<string> notice = NoticeFrom(lane);
-        ILaneNetwork network = core.Options.Network ?? throw new ManagementException(ManagementError.NotSupported, "This host exports nothing.");
+        ILaneNetwork network = core.DataLanes.NetworkOf(lane) ?? throw new ManagementException(ManagementError.NotSupported, "This host exports nothing.");
         try
         {
             DiskExport export = await disk.Ask(open =>
@@ -93,16 +91,6 @@ internal sealed class DiskExports(SubsystemCore core)
                 ManagementError.NameTaken, $"Another virtual disk '{description.FriendlyName}' is connected.",
                 "Disconnect it, or give one of the two another name.");
         }
-    }
-
-    private NbdBudget PayloadOf(ILane lane)
-    {
-        if (!_payload.TryGetValue(lane, out NbdBudget? payload))
-        {
-            _payload[lane] = payload = new NbdBudget();
-        }
-
-        return payload;
     }
 
     /// <summary>Notices are taken on the control lane.</summary>

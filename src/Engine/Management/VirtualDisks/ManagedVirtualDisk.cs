@@ -21,25 +21,24 @@ namespace TierSpaces.Engine.Management;
 /// <summary>An open virtual disk, its export, and what the control lane notes about it.</summary>
 internal sealed class ManagedVirtualDisk : IDiskLane
 {
+    private const long PublishPeriodNs = 100_000_000;
+
     private readonly OpenVirtualDisk _open;
     private readonly ILane _control;
     private VirtualDiskDescription _description;
+    private OpenDiskStatus _status;   // published by its lane
 
-    /// <summary>Takes over a virtual disk that was just opened.</summary>
-    /// <param name="open">The virtual disk.</param>
-    /// <param name="control">The control lane.</param>
-    /// <param name="lane">Lane of the virtual disk; null: the control lane.</param>
-    internal ManagedVirtualDisk(OpenVirtualDisk open, ILane control, ILane? lane = null)
+    private ManagedVirtualDisk(OpenVirtualDisk open, ILane control, OpenDiskStatus status)
     {
         _open = open;
         _control = control;
         _description = open.Description;
-        Lane = lane ?? control;
+        _status = status;
         Traffic = open.Disk.Counters;
     }
 
     /// <summary>Lane of the virtual disk.</summary>
-    public ILane Lane { get; }
+    public ILane Lane => _open.Lane;
 
     /// <summary>The description as the control lane knows it. The virtual disk takes a new one before any action that is sent later begins.</summary>
     internal VirtualDiskDescription Description
@@ -52,8 +51,8 @@ internal sealed class ManagedVirtualDisk : IDiskLane
         }
     }
 
-    /// <summary>State of the virtual disk, for code that cannot wait for its lane.</summary>
-    internal OpenDiskStatus Status => OpenDiskStatus.Of(_open);
+    /// <summary>State of the virtual disk, for code that cannot wait for its lane: what its lane has published last, at most a tenth of a second ago.</summary>
+    internal OpenDiskStatus Status => Lane == _control ? OpenDiskStatus.Of(_open) : Volatile.Read(ref _status);
 
     /// <summary>The open virtual disk, to be handed only to functions and job steps that run on the control lane and send their own actions to its lane.</summary>
     internal OpenVirtualDisk Opened => _open;
@@ -95,8 +94,27 @@ internal sealed class ManagedVirtualDisk : IDiskLane
     /// <summary>Disks that were to be drained when a user stopped its repair: for these alone none is begun without a command.</summary>
     internal (Pool Pool, DiskNumber Disk)[] StoppedFor { get; set; } = [];
 
+    /// <summary>Takes over a virtual disk that was just opened.</summary>
+    /// <param name="open">The virtual disk.</param>
+    /// <param name="control">The control lane.</param>
+    internal static async LaneTask<ManagedVirtualDisk> Take(OpenVirtualDisk open, ILane control)
+    {
+        ManagedVirtualDisk taken = new(open, control, await open.Call(() => LaneTask.FromResult(OpenDiskStatus.Of(open))));
+        if (taken.Lane != control)
+        {
+            await taken.Ask(_ => taken.StartPublishing());
+        }
+
+        return taken;
+    }
+
     /// <summary>Runs an action on the lane of the virtual disk and returns its result on the control lane.</summary>
-    internal LaneTask<T> Call<T>(Func<OpenVirtualDisk, LaneTask<T>> action) => Run(() => action(_open));
+    internal LaneTask<T> Call<T>(Func<OpenVirtualDisk, LaneTask<T>> action) => _open.Call(async () =>
+    {
+        T result = await action(_open);
+        Publish();
+        return result;
+    });
 
     /// <summary>Looks at the virtual disk on its lane and returns the result on the control lane.</summary>
     internal LaneTask<T> Ask<T>(Func<OpenVirtualDisk, T> look) => Call(open => LaneTask.FromResult(look(open)));
@@ -117,7 +135,7 @@ internal sealed class ManagedVirtualDisk : IDiskLane
     }
 
     /// <inheritdoc/>
-    public LaneTask<T> Run<T>(Func<LaneTask<T>> action) => Lane == _control ? action() : Send(action);
+    public LaneTask<T> Run<T>(Func<LaneTask<T>> action) => _open.Call(action);
 
     /// <summary>Notes that it is exported.</summary>
     internal void SetExported(DiskExport export, string socketPath) => (Export, SocketPath, ExportProblem) = (export, socketPath, "");
@@ -133,24 +151,22 @@ internal sealed class ManagedVirtualDisk : IDiskLane
         return export;
     }
 
-    private LaneTask<T> Send<T>(Func<LaneTask<T>> action)
+    private bool StartPublishing()
     {
-        LaneCompletion<T> answer = LaneCompletion<T>.Rent();
-        LaneTask<T> task = answer.Task;
-        Lane.Post(() => Answer(action, answer).Forget());
-        return task;
+        KeepPublished().Forget();
+        return true;
     }
 
-    private async LaneTask Answer<T>(Func<LaneTask<T>> action, LaneCompletion<T> answer)
+    private async LaneTask KeepPublished()
     {
-        try
+        while (!_open.IsClosed)
         {
-            T result = await action();
-            _control.Post(() => answer.Complete(result));
+            Publish();
+            await Lane.Delay(PublishPeriodNs);
         }
-        catch (Exception failure)
-        {
-            _control.Post(() => answer.Fail(failure));
-        }
+
+        Publish();
     }
+
+    private void Publish() => Volatile.Write(ref _status, OpenDiskStatus.Of(_open));
 }

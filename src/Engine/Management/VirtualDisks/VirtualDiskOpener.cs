@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
@@ -49,7 +50,8 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     {
         try
         {
-            ManagedVirtualDisk opened = new(await VirtualDiskStack.Open(managed.Pool!, disk.Id), core.Lane);
+            ManagedVirtualDisk opened = await ManagedVirtualDisk.Take(
+                await VirtualDiskStack.Open(managed.Pool!, disk.Id, core.DataLanes.LeastLoaded(core.Pools)), core.Lane);
             opened.Description = opened.Description with { IsConnected = disk.IsConnected };
             managed.Add(opened);
             managed.Unopened.Remove(disk.Id);
@@ -72,7 +74,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         {
             core.Notice($"Virtual disk {description.FriendlyName} is detached: {reason}.");
         }
-        else if (description.IsConnected && core.Options.Network is not null)
+        else if (description.IsConnected && core.DataLanes.CanExport)
         {
             await exports.TryStart(disk);
         }
@@ -83,7 +85,10 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     /// <summary>
     /// Opens a virtual disk again: its export and jobs end. If the host's own files fail, it stays closed with the reason, and null is returned.
     /// </summary>
-    internal async LaneTask<ManagedVirtualDisk?> TryReopen(ManagedPool managed, ManagedVirtualDisk disk)
+    /// <param name="managed">Its pool.</param>
+    /// <param name="disk">The virtual disk.</param>
+    /// <param name="lane">Lane that it is to be on; null: its own.</param>
+    internal async LaneTask<ManagedVirtualDisk?> TryReopen(ManagedPool managed, ManagedVirtualDisk disk, ILane? lane = null)
     {
         VirtualDiskDescription description = disk.Description;
         await DiskExports.Stop(disk);
@@ -91,7 +96,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         await reliability.Gather();
         try
         {
-            ManagedVirtualDisk again = new(await VirtualDiskStack.Reopen(managed.Pool!, disk.Opened), core.Lane);
+            ManagedVirtualDisk again = await ManagedVirtualDisk.Take(await VirtualDiskStack.Reopen(managed.Pool!, disk.Opened, lane), core.Lane);
             managed.Add(again);
             return again;
         }

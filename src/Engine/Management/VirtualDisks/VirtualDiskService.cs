@@ -42,7 +42,7 @@ public sealed class VirtualDiskService
     public Task<VirtualDiskStatus> CreateAsync(Guid pool, VirtualDiskRequest request) => Change(async LaneTask<Changed> () =>
     {
         (ManagedPool managed, VirtualDiskDescription spec, IReadOnlyList<string> remarks) = _decisions.Decide(pool, request);
-        VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool!, spec);
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(managed.Pool!, spec, _core.DataLanes.LeastLoaded(_core.Pools));
         if (result.Disk is not { } open)
         {
             throw new ManagementException(
@@ -52,7 +52,7 @@ public sealed class VirtualDiskService
                     : "Nothing was made. Remove the cause, then try again.");
         }
 
-        ManagedVirtualDisk made = new(open, _core.Lane);
+        ManagedVirtualDisk made = await ManagedVirtualDisk.Take(open, _core.Lane);
         managed.Add(made);
         _core.Notice($"Virtual disk {spec.FriendlyName} was made.");
         return new Changed(managed.Id, made.Description.Id, remarks);
