@@ -41,6 +41,8 @@ public sealed class NullDisk(long length) : IDisk
 
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => new(Answer);
 
+    public DiskShare Share() => new(_ => new NullDisk(length) { Answer = Answer, Worked = Worked }, static () => { });
+
     public LaneTask Close()
     {
         IsClosed = true;

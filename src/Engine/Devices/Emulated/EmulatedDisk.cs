@@ -11,6 +11,9 @@ namespace TierSpaces.Engine.Devices.Emulated;
 // of the lane: the copies of a mirror, the disk of its log. So the lane's lateness is not charged to the disks, up to
 // LagMaxNs, and a closed loop runs at the model's rate. What is more than that is lost, and counted.
 //
+// A handle on another lane is an emulated disk over a handle of the disk below and the same medium (EmulatedMedium): two lanes together are not faster than
+// one. Requests, timers and the times of deliveries are the handle's.
+//
 // Invariants
 //  1. Every request passes Begin: the one place where anything else than the model could decide over a request.
 //  2. A request is held by the medium and by the disk below; it is reused after both have let go.
@@ -20,7 +23,6 @@ namespace TierSpaces.Engine.Devices.Emulated;
 /// <summary>Gives a disk the latency and throughput of a class of disk.</summary>
 public sealed class EmulatedDisk : IDisk
 {
-    private const long LagMaxNs = 20_000_000;
     private const int DeliveriesMax = 64;
 
     /// <summary>
@@ -32,24 +34,29 @@ public sealed class EmulatedDisk : IDisk
 
     private readonly ILane _lane;
     private readonly IDisk _below;
-    private readonly IMediumModel _model;
+    private readonly EmulatedMedium _medium;      // common to the owner and all handles
     private readonly EmulatedFaults _faults;
-    private readonly EndQueue _underWay = new();
     private readonly Stack<EmulatedRequest> _free = new(64);
     private LaneCompletion<Nothing>? _drained;
     private bool _isDelivering;
     private long _deliveredNs;                     // the medium's time at the last completion
     private long _wakeNs = long.MaxValue;          // earliest wake-up asked for
-    private long _lostUntilNs;                     // end of the last stretch counted in LostNs
     private bool _closing;
 
     /// <summary>Wraps a disk, which it then owns.</summary>
     public EmulatedDisk(ILane lane, IDisk below, LatencyProfile profile)
+        : this(lane, below, profile, new EmulatedMedium(profile.CreateModel(below.Geometry.Length)))
+    {
+    }
+
+    private EmulatedDisk(ILane lane, IDisk below, LatencyProfile profile, EmulatedMedium medium)
     {
         _lane = lane;
         _below = below;
-        _faults = new EmulatedFaults(lane);
-        _model = profile.CreateModel(below.Geometry.Length);
+        _medium = medium;
+        _faults = new EmulatedFaults(lane, medium);
+        Port = new MediumPort(lane, WakeForFirst, _faults.Changed);
+        medium.Add(Port);
         Profile = profile;
         Identity = below.Identity with { Model = $"Emulated {profile.Name}" };
     }
@@ -57,15 +64,20 @@ public sealed class EmulatedDisk : IDisk
     /// <summary>The class of disk.</summary>
     public LatencyProfile Profile { get; }
 
-    /// <summary>Faults that the disk shows, from the next request on. Requests that hang complete when it no longer hangs.</summary>
+    /// <summary>
+    /// Faults that the disk shows through all its handles, from the next request on; set on the lane of this one. Requests that hang complete when it no longer
+    /// hangs, each on its lane.
+    /// </summary>
     public EmulatedFault Fault
     {
-        get => _faults.Fault;
-        set => _faults.Fault = value;
+        get => _medium.Fault;
+        set => _medium.SetFault(value, Port);
     }
 
-    /// <summary>Nanoseconds that the medium's clock lost because the machine was too slow or too busy for the model.</summary>
-    public long LostNs { get; private set; }
+    /// <summary>Nanoseconds that the medium's clock lost because the machine was too slow or too busy for the model, over all handles.</summary>
+    public long LostNs => _medium.LostNs;
+
+    internal MediumPort Port { get; }
 
     /// <inheritdoc/>
     public DiskIdentity Identity { get; }
@@ -74,38 +86,51 @@ public sealed class EmulatedDisk : IDisk
     public StoreGeometry Geometry => _below.Geometry;
 
     /// <inheritdoc/>
-    public bool IsPresent => !_faults.Fault.IsPulled && _below.IsPresent;
+    public bool IsPresent => !_medium.Fault.IsPulled && _below.IsPresent;
 
     /// <inheritdoc/>
     public int InFlight { get; private set; }
 
     /// <inheritdoc/>
     /// <remarks>A disk that hangs does not answer this either.</remarks>
-    public LaneTask<IoError> CheckPresence() => _closing ? Closed() : _faults.IsFaulty ? CheckFaulty() : _below.CheckPresence();
+    public LaneTask<IoError> CheckPresence() => _closing ? Closed() : _medium.IsFaulty ? CheckFaulty() : _below.CheckPresence();
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target) =>
         _closing ? Closed()
-        : _faults.IsFaulty ? ReadFaulty(offset, target)
+        : _medium.IsFaulty ? ReadFaulty(offset, target)
         : Begin(MediumOperation.Read, offset, target.Length, ArrivalNs, _below.Read(offset, target));
 
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
-        _closing ? Closed() : _faults.IsFaulty ? WriteFaulty(offset, source, flags) : WriteNow(offset, source, flags);
+        _closing ? Closed() : _medium.IsFaulty ? WriteFaulty(offset, source, flags) : WriteNow(offset, source, flags);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Flush() => _closing ? Closed() : _faults.IsFaulty ? FlushFaulty() : FlushNow();
+    public LaneTask<IoError> Flush() => _closing ? Closed() : _medium.IsFaulty ? FlushFaulty() : FlushNow();
 
     /// <inheritdoc/>
     public LaneTask<IoError> Unmap(long offset, long length) =>
-        _closing ? Closed() : _faults.IsFaulty ? UnmapFaulty(offset, length) : UnmapNow(offset, length);
+        _closing ? Closed() : _medium.IsFaulty ? UnmapFaulty(offset, length) : UnmapNow(offset, length);
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) =>
-        _closing ? Closed() : _faults.IsFaulty ? ZeroFaulty(offset, length, flags) : ZeroNow(offset, length, flags);
+        _closing ? Closed() : _medium.IsFaulty ? ZeroFaulty(offset, length, flags) : ZeroNow(offset, length, flags);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
+
+    /// <inheritdoc/>
+    public DiskShare Share()
+    {
+        if (_closing)
+        {
+            throw new InvalidOperationException($"{Identity.Uri} is closed.");
+        }
+
+        DiskShare below = _below.Share();
+        _medium.Share();
+        return new DiskShare(lane => new EmulatedDisk(lane, below.Open(lane), Profile, _medium), below.Dispose);
+    }
 
     /// <inheritdoc/>
     public async LaneTask Close()
@@ -122,6 +147,7 @@ public sealed class EmulatedDisk : IDisk
             await new LaneTask(_drained.Task);
         }
 
+        _medium.Remove(Port);
         await _below.Close();
     }
 
@@ -236,27 +262,18 @@ public sealed class EmulatedDisk : IDisk
 
     private void Arrive(EmulatedRequest request, long nowNs)
     {
-        _model.Arrive(request, nowNs);
+        _medium.Arrive(Port, request, nowNs, begins: !_isDelivering);
         if (!_isDelivering)   // else the delivery does so
         {
-            BeginWaiting(nowNs);
             WakeForFirst();
         }
     }
 
     private static async LaneTask AwaitBelow(EmulatedRequest request, LaneTask<IoError> below) => request.HalfEnded(await below);
 
-    private void BeginWaiting(long nowNs)
-    {
-        while (_model.TryBegin(nowNs, out EmulatedRequest request, out long endNs))
-        {
-            _underWay.Add(request, endNs);
-        }
-    }
-
     private void WakeForFirst()
     {
-        long firstNs = _underWay.FirstEndNs;
+        long firstNs = _medium.NextWakeNs(Port);
         if (firstNs < _wakeNs)
         {
             _wakeNs = firstNs;
@@ -281,30 +298,16 @@ public sealed class EmulatedDisk : IDisk
         }
     }
 
-    /// <summary>Returns the time at which a request that was due counts as ended: the due time, or the earliest time that is made up for.</summary>
-    private long MediumTime(long endNs, long earliestNs)
-    {
-        if (endNs >= earliestNs)
-        {
-            return endNs;
-        }
-
-        LostNs += Math.Max(0, earliestNs - Math.Max(endNs, _lostUntilNs));
-        _lostUntilNs = earliestNs;
-        return earliestNs;
-    }
-
     private void Deliver()
     {
         long nowNs = _lane.NowNs;
-        for (int count = 0; count < DeliveriesMax && _underWay.FirstEndNs is var endNs && endNs <= nowNs; count++)
+        for (int count = 0; count < DeliveriesMax && _medium.TakeDue(Port, nowNs, ref _deliveredNs) is { } request; count++)
         {
-            EmulatedRequest request = _underWay.TakeFirst();
-            _deliveredNs = Math.Max(_deliveredNs, MediumTime(endNs, nowNs - LagMaxNs));
             s_deliveringNs = _deliveredNs;
-            _model.End(request);
             request.HalfEnded(IoError.None);
-            BeginWaiting(_deliveredNs);
+            _medium.BeginWaiting(Port, _deliveredNs);
         }
+
+        _medium.GoOn(Port, nowNs);
     }
 }

@@ -9,27 +9,15 @@ namespace TierSpaces.Engine.Devices.Emulated;
 // Invariants
 //  1. A request that hangs counts as in flight, and the disk below stays open for it.
 //  2. Without a fault, a request does not come here.
+//  3. The fault is the medium's, so it is in force for all handles. Requests wait and are delayed on the lane of their handle.
 
-/// <summary>Applies the faults of an emulated disk to its requests.</summary>
-internal sealed class EmulatedFaults(ILane lane)
+/// <summary>Applies the faults of an emulated disk to the requests of one handle.</summary>
+internal sealed class EmulatedFaults(ILane lane, EmulatedMedium medium)
 {
     private readonly LaneSignal _changed = new();
-    private EmulatedFault _fault = EmulatedFault.None;
 
-    /// <summary>The fault in force, from the next request on. Requests that hang complete when it no longer hangs.</summary>
-    internal EmulatedFault Fault
-    {
-        get => _fault;
-        set
-        {
-            _fault = value;
-            IsFaulty = value != EmulatedFault.None;
-            _changed.NotifyAll();
-        }
-    }
-
-    /// <summary>Whether any fault is in force.</summary>
-    internal bool IsFaulty { get; private set; }
+    /// <summary>The disk shows another fault.</summary>
+    internal void Changed() => _changed.NotifyAll();
 
     /// <summary>Waits while the disk hangs; gives the error that a request ends with, or none.</summary>
     internal async LaneTask<IoError> Judge(MediumOperation operation, long offset, long length)
@@ -39,30 +27,31 @@ internal sealed class EmulatedFaults(ILane lane)
             return gone;
         }
 
+        EmulatedFault fault = medium.Fault;
         bool isRead = operation == MediumOperation.Read;
-        bool isHit = _fault.ErrorLength > 0 && offset < _fault.ErrorOffset + _fault.ErrorLength && _fault.ErrorOffset < offset + length;
-        return isHit || Happens(isRead ? _fault.ReadErrorsPerMillion : _fault.WriteErrorsPerMillion) ? IoError.Io : IoError.None;
+        bool isHit = fault.ErrorLength > 0 && offset < fault.ErrorOffset + fault.ErrorLength && fault.ErrorOffset < offset + length;
+        return isHit || Happens(isRead ? fault.ReadErrorsPerMillion : fault.WriteErrorsPerMillion) ? IoError.Io : IoError.None;
     }
 
     /// <summary>Waits while the disk hangs; DeviceGone if it is pulled.</summary>
     internal async LaneTask<IoError> AwaitAnswer()
     {
-        while (_fault is { IsHung: true, IsPulled: false })
+        while (medium.Fault is { IsHung: true, IsPulled: false })
         {
             await _changed.Wait();
         }
 
-        return _fault.IsPulled ? IoError.DeviceGone : IoError.None;
+        return medium.Fault.IsPulled ? IoError.DeviceGone : IoError.None;
     }
 
     /// <summary>Waits as much longer as the disk is slower than its medium.</summary>
     /// <param name="tookNs">Nanoseconds that the request took.</param>
-    internal LaneTask Slow(long tookNs) => lane.Delay(tookNs * (_fault.SlowFactor - 1));
+    internal LaneTask Slow(long tookNs) => lane.Delay(tookNs * (medium.Fault.SlowFactor - 1));
 
     /// <summary>Inverts a bit of what was read, as often as the fault says.</summary>
     internal void MayFlip(IoBuffer target)
     {
-        if (Happens(_fault.BitFlipsPerMillion))
+        if (Happens(medium.Fault.BitFlipsPerMillion))
         {
             ulong bit = lane.NextRandom() % ((ulong)target.Length * 8);
             target.Span[(int)(bit / 8)] ^= (byte)(1 << (int)(bit % 8));

@@ -10,6 +10,9 @@ internal sealed class EmulatedRequest(EmulatedDisk disk) : LaneTaskSource<IoErro
     private int _halvesLeft;
     private IoError _error;
 
+    /// <summary>Port of its disk to the medium.</summary>
+    internal MediumPort Port => disk.Port;
+
     internal MediumOperation Operation { get; private set; }
 
     internal long Offset { get; private set; }

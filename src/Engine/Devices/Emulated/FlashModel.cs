@@ -30,7 +30,13 @@ internal sealed class FlashModel(FlashParameters parameters) : IMediumModel
     private double _flushFreeNs;
     private double _writesEndNs;      // end of the last of all writes so far
 
-    public void Arrive(EmulatedRequest request, long nowNs) => _waiting.Enqueue(request);
+    public long GoesOnAtNs => long.MaxValue;
+
+    public void Arrive(EmulatedRequest request, long nowNs)
+    {
+        request.ArrivedNs = nowNs;
+        _waiting.Enqueue(request);
+    }
 
     public bool TryBegin(long nowNs, out EmulatedRequest request, out long endNs)
     {
@@ -40,7 +46,7 @@ internal sealed class FlashModel(FlashParameters parameters) : IMediumModel
             return false;
         }
 
-        endNs = (long)EndNs(request, nowNs);
+        endNs = (long)EndNs(request, request.ArrivedNs);   // another lane may begin it, at a later time
         return true;
     }
 

@@ -14,6 +14,12 @@ internal interface IMediumModel
 
     /// <summary>A request that had begun has ended.</summary>
     void End(EmulatedRequest request);
+
+    /// <summary>
+    /// Time at which <see cref="TryBegin"/> begins a waiting request although the one that it waits for has not been ended, because the lane of that is too
+    /// late; <see cref="long.MaxValue"/> if none waits for another.
+    /// </summary>
+    long GoesOnAtNs { get; }
 }
 
 /// <summary>Operation that a request performs on the medium.</summary>

@@ -7,6 +7,8 @@ namespace TierSpaces.Engine.Devices.Emulated;
 // costs its transfer only, as look-ahead and the disk's own buffer make it. Of the 32 oldest waiting requests the one
 // reached soonest goes first; one that has waited PatienceNs goes before all.
 //
+// A request begins at the end of the one before it, once that has been ended, or its lane is so late that the disk goes on without it.
+//
 // A flush waits for what came before it, keeps back what came after, and takes one rotation.
 
 /// <summary>The moving parts of a class of disk.</summary>
@@ -31,7 +33,8 @@ internal sealed class RotatingModel : IMediumModel
     private readonly long _length;
     private readonly long _trackBytes;
     private long _head;        // byte after the last one transferred
-    private bool _busy;
+    private EmulatedRequest? _current;   // what it is busy with
+    private long _endNs;                 // end of the last request that has begun
 
     internal RotatingModel(RotatingParameters parameters, long rotationNs, long length)
     {
@@ -43,6 +46,8 @@ internal sealed class RotatingModel : IMediumModel
         _length = length;
     }
 
+    public long GoesOnAtNs => _current is null ? long.MaxValue : _endNs + EmulatedMedium.LagMaxNs;
+
     public void Arrive(EmulatedRequest request, long nowNs)
     {
         request.ArrivedNs = nowNs;
@@ -53,16 +58,17 @@ internal sealed class RotatingModel : IMediumModel
     {
         request = null!;
         endNs = 0;
-        if (_busy || _waiting.Count == 0)
+        if (_waiting.Count == 0 || (_current is not null && nowNs < GoesOnAtNs))
         {
             return false;
         }
 
-        int index = Choose(nowNs);
+        long beginNs = Math.Max(_endNs, _current is null ? nowNs : nowNs - EmulatedMedium.LagMaxNs);
+        int index = Choose(beginNs);
         request = _waiting[index];
         _waiting.RemoveAt(index);
-        _busy = true;
-        endNs = nowNs + (long)CostNs(request, nowNs);
+        _current = request;
+        _endNs = endNs = beginNs + (long)CostNs(request, beginNs);
         if (IsTransfer(request))
         {
             _head = request.Offset + request.Length;
@@ -71,7 +77,7 @@ internal sealed class RotatingModel : IMediumModel
         return true;
     }
 
-    public void End(EmulatedRequest request) => _busy = false;
+    public void End(EmulatedRequest request) => _current = _current == request ? null : _current;
 
     private int Choose(long nowNs)
     {
