@@ -1,6 +1,8 @@
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tests.Lanes;
 using TierSpaces.Engine.Tests.Primitives;
 using TierSpaces.Simulation;
 
@@ -232,6 +234,53 @@ public class MeteredHandleTests
 
     private MeteredDisk OpenHandle(MeteredDisk owner) => (MeteredDisk)owner.Share().Open(_lanes.Second);
 }
+
+/// <summary>The same on real lanes: the disk that hangs is found by asking an idle disk of the other lane.</summary>
+public abstract class MeteredHandleThreadTests(LaneBackend backend)
+{
+    [Fact]
+    public void A_disk_that_hangs_for_a_handle_is_blamed_and_disconnected_by_its_owner()
+    {
+        using TemporaryImage image = TemporaryImage.OnDisk(), otherImage = TemporaryImage.OnDisk();
+        using TestLane first = TestLane.Create(backend);
+        using TestLane second = TestLane.Create(backend);
+        (MeteredDisk owner, MeteredDisk other, DiskShare share) = first.Run(async () =>
+        {
+            DiskWatch watch = new(first.Lane, new IoDeadlines(250_000_000, 1_000_000_000, 50_000_000_000));
+            MeteredDisk owner = new(first.Lane, await Open(first.Lane, image), watch);
+            return (owner, new MeteredDisk(first.Lane, await Open(first.Lane, otherImage), watch), owner.Share());
+        });
+        MeteredDisk handle = second.Run(() => new LaneTask<MeteredDisk>((MeteredDisk)share.Open(second.Lane)));
+        Assert.Equal(IoError.None, second.Run(handle.Flush));
+        SetFault(new EmulatedFault { IsHung = true });
+        Assert.Equal(IoError.TimedOut, second.Run(handle.Flush));
+        Assert.Equal((true, 1L), first.Run(() => new LaneTask<(bool, long)>((owner.IsHung, owner.TotalCounters().FlushErrors))));
+        first.Run(async () =>
+        {
+            owner.Disconnect();
+            await first.Lane.Yield();
+        });
+        SetFault(EmulatedFault.None);
+        Assert.True(SpinWait.SpinUntil(() => !first.Run(() => new LaneTask<bool>(owner.IsHung)), TimeSpan.FromSeconds(30)));
+        Assert.Equal(IoError.DeviceGone, second.Run(handle.Flush));
+        second.Run(handle.Close);
+        first.Run(owner.Close);
+        first.Run(other.Close);
+
+        void SetFault(EmulatedFault fault) => first.Run(async () =>
+        {
+            ((EmulatedDisk)owner.Below).Fault = fault;
+            await first.Lane.Yield();
+        });
+    }
+
+    private static LaneTask<IDisk> Open(ILane lane, TemporaryImage image) =>
+        new DiskFactory().Open(lane, DiskUri.ForEmulated(image.Path, "NVMe").ToString(), new DiskOverrides());
+}
+
+public sealed class UringMeteredHandleTests() : MeteredHandleThreadTests(LaneBackend.Uring);
+
+public sealed class ThreadsMeteredHandleTests() : MeteredHandleThreadTests(LaneBackend.Threads);
 
 /// <summary>The suite over a handle of a simulated disk, metered.</summary>
 public sealed class SimulatedHandleConformance : BlockStoreConformance

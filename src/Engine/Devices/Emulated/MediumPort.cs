@@ -2,7 +2,9 @@ using TierSpaces.Engine.Lanes;
 
 namespace TierSpaces.Engine.Devices.Emulated;
 
-/// <summary>The requests of one handle in the medium that it shares with others. <see cref="UnderWay"/> and <see cref="Waiting"/> are used under the lock of the medium.</summary>
+/// <summary>
+/// The requests of one handle in the medium that it shares with others. <see cref="UnderWay"/> and <see cref="Waiting"/> are used under the lock of the medium.
+/// </summary>
 /// <param name="lane">Lane of the handle.</param>
 /// <param name="wake">Looks again, on that lane, when the first of its requests ends.</param>
 /// <param name="faultChanged">The disk shows another fault: called on that lane.</param>

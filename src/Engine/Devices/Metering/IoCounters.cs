@@ -3,8 +3,8 @@ using System.Numerics;
 namespace TierSpaces.Engine.Devices;
 
 /// <summary>
-/// Traffic of a virtual disk, or of a member disk through one handle, since it was opened. The counters are written on its lane only. Readers on other threads see each number whole, and may
-/// see the numbers at slightly different instants.
+/// Traffic of a virtual disk, or of a member disk through one handle, since it was opened. The counters are written on its lane only. Readers on other
+/// threads see each number whole, and may see the numbers at slightly different instants.
 /// </summary>
 public sealed class IoCounters
 {
