@@ -361,7 +361,8 @@ public sealed class MeteredDisk : IDisk
         if (traced != 0)
         {
             RequestTrace.Add(
-                traced, operation == MemberOperation.Flush ? TraceLayer.Flush : TraceLayer.MemberDisk, startNs, nowNs, (byte)operation, offset, length, this);
+                traced, operation == MemberOperation.Flush ? TraceLayer.Flush : TraceLayer.MemberDisk, startNs, nowNs, (byte)operation, offset, length,
+                _handles.Owner);
         }
     }
 
