@@ -40,6 +40,9 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>Virtual disks of the open pool that could not be opened, with the reason. Connecting one tries again.</summary>
     internal Dictionary<VirtualDiskId, string> Unopened { get; } = [];
 
+    /// <summary>Number of disks that have come back into the view since the host started.</summary>
+    internal long Joins { get; set; }
+
     /// <summary>Members that are missing, or were within the last hour.</summary>
     internal Dictionary<DiskNumber, Absence> Absences { get; } = [];
 

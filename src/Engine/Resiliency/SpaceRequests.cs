@@ -13,6 +13,8 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A write finds its row ready, its region resynced, its range locked and its region marked dirty, in this order.
 //  2. Nothing is answered from a region that is unresolved.
 //  3. A request is counted as a user of its row while the engine works on it, and waits for no lock of that row meanwhile.
+//  4. A request that failed on the members as they were when it began is made again if a disk has left or joined since and the members that are there now
+//     can serve it: it fails only when they cannot.
 
 /// <summary>Cuts requests into pieces and hands them to the engine of the layout.</summary>
 internal sealed class SpaceRequests(
@@ -183,7 +185,9 @@ internal sealed class SpaceRequests(
         IoError error = row.Regions[region].IsUnresolved ? await regions.Resolve(row, region) : IoError.None;
         if (error == IoError.None)
         {
+            int version = _members.Version;
             error = await engine.Read(row, piece, target);
+            error = error != ILayoutEngine.Doubtful && IsOutdated(error, version, row, piece) ? ILayoutEngine.Doubtful : error;
         }
 
         row.Leave(generation);
@@ -209,7 +213,12 @@ internal sealed class SpaceRequests(
         if (_rows[piece.Row] == row)
         {
             int generation = row.Enter();
-            error = await engine.ReadLocked(row, piece, target);
+            for (int version = -1; version < 0 || IsOutdated(error, version, row, piece);)
+            {
+                version = _members.Version;
+                error = await engine.ReadLocked(row, piece, target);
+            }
+
             row.Leave(generation);
         }
         else
@@ -269,8 +278,9 @@ internal sealed class SpaceRequests(
         error = row.Regions[region].State == RegionState.Dirty || !log.Exists
             ? IoError.None : await _members.OrNoSpace(regions.MarkDirty(row, region));
         bool isMarked = error == IoError.None;
-        if (isMarked)
+        for (int version = -1; isMarked && (version < 0 || IsOutdated(error, version, row, piece));)
         {
+            version = _members.Version;
             error = await engine.Write(row, piece, source);
         }
 
@@ -284,6 +294,11 @@ internal sealed class SpaceRequests(
         _locks.Release(key, end);
         return error;
     }
+
+    /// <summary>Whether a request failed on members that have changed since, and those that are there now can serve it.</summary>
+    private bool IsOutdated(IoError error, int version, SpaceRow row, in StripPiece piece) =>
+        error is not (IoError.None or IoError.NoSpace) && _members.Version != version && _status.Fault == IoError.None
+        && space.Redundancy.IsReadable(row, _layout.GroupOf(piece.Column), row.RegionOf(piece.Column, piece.SlabOffset));
 
     private (long Start, long End) RangeOf(in StripPiece piece)
     {

@@ -50,12 +50,7 @@ internal sealed class StaleMap(SpaceContext space)
             ushort missing = (ushort)(regions & ~row.Stale[position]);
             if (((row.StalePending[position] | row.StaleClearing[position]) & regions) != 0)
             {
-                await _status.Changed.Wait();
-                if (_status.Fault != IoError.None)
-                {
-                    return _status.Fault;
-                }
-
+                await _status.Changed.Wait();   // also while the space fails: what it lacks is recorded all the same
                 continue;
             }
 

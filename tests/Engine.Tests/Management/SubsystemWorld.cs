@@ -186,6 +186,9 @@ internal sealed class SubsystemWorld : IDiskFactory
 
     internal OpenVirtualDisk Opened(Guid id) => Subsystem.VirtualDisks.Opened(id);
 
+    /// <summary>Whether the lane of a virtual disk has not taken the newest members of its pools yet.</summary>
+    internal bool IsBehind(Guid id) => Opened(id) is var open && (open.Pool.IsBehind || open.Remote?.Pool.IsBehind == true);
+
     internal void Write(Guid id, long offset, int length)
     {
         IoBuffer buffer = Lane.Buffers.Rent(length);

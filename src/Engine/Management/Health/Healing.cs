@@ -52,6 +52,7 @@ internal sealed class Healing(
             if (!core.Verbs.IsStopped && managed.Pool is { HasLostQuorum: false } pool)
             {
                 await missing.RetryRejoins(managed, pool);
+                await disks.OpenFailedLate(managed);
                 await disks.ReopenDecided(managed);
                 await missing.GiveUpMissing(managed, pool);
                 await failing.RetireFailing(managed, pool);

@@ -70,6 +70,9 @@ internal sealed class ManagedVirtualDisk : IDiskLane
 
     internal bool IsExported => Export is not null;
 
+    /// <summary>Disks that had joined its pools when it was last looked whether it has failed since.</summary>
+    internal long JoinsSeen { get; set; } = long.MaxValue;
+
     /// <summary>Whether it is to be opened again as soon as no commit that concerns it is undecided.</summary>
     internal bool AwaitsDecision { get; set; }
 

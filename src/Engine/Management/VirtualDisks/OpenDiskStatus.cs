@@ -17,6 +17,9 @@ internal sealed record OpenDiskStatus
     /// <summary>Whether its integrity log is back on a disk of the pool: it takes writes once it is reopened.</summary>
     internal bool HasReturnedLog { get; private init; }
 
+    /// <summary>Whether it takes no requests, or no writes, and is opened again when a disk has joined.</summary>
+    internal bool IsToBeReopened => Fault != IoError.None || HasReturnedLog;
+
     /// <summary>State of its write cache; null without one.</summary>
     internal WriteCacheState? CacheState { get; private init; }
 

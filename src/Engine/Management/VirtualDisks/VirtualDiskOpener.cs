@@ -142,10 +142,32 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     /// </summary>
     internal async LaneTask<Nothing> OpenFailed(ManagedPool managed)
     {
-        foreach ((ManagedPool owner, ManagedVirtualDisk disk) in core.Pools.UsersOf(managed)
-            .Where(static user => user.Disk.Status is { Fault: not IoError.None } or { HasReturnedLog: true }).ToArray())
+        foreach ((ManagedPool owner, ManagedVirtualDisk disk) in core.Pools.UsersOf(managed).ToArray())
         {
-            await ReopenOnceDecided(owner, disk);
+            OpenDiskStatus now = await disk.Ask(OpenDiskStatus.Of);   // when its lane answers, it has taken the members as they are
+            if (now.IsToBeReopened && owner.Has(disk))
+            {
+                await ReopenOnceDecided(owner, disk);
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>
+    /// Opens the virtual disks of a pool again that have failed just after a disk had joined: requests that had begun before failed for want of it.
+    /// </summary>
+    internal async LaneTask<Nothing> OpenFailedLate(ManagedPool managed)
+    {
+        foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
+        {
+            long joins = managed.Joins + (disk.Status.RemotePool is { } remote ? core.Pools.Find(remote)?.Joins ?? 0 : 0);
+            bool isLate = disk.Status.IsToBeReopened && disk.JoinsSeen < joins && !disk.AwaitsDecision;
+            disk.JoinsSeen = joins;
+            if (isLate)
+            {
+                await ReopenOnceDecided(managed, disk);
+            }
         }
 
         return default;

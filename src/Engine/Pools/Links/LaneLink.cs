@@ -15,7 +15,8 @@ namespace TierSpaces.Engine.Pools;
 //   1. A lane whose request failed uses the disk no more and orders its eviction. Other lanes go on with the disk.
 //   2. The view without the disk is durable. Only then its table goes to every lane, before the answer to the order.
 //   3. A lane that takes the table gives up its requests to the disk, and its virtual disks record what is dirty on it.
-//   4. LEFT: the records are durable, every request of the lane has ended, given-up ones too, and its handle is closed.
+//   4. LEFT: the records are durable, every request of the lane has ended, given-up ones too, and its handle is closed. What could not be recorded because a
+//      virtual disk takes no requests any more is judged when that is opened again; nothing of it was acknowledged since.
 //
 // A disk joins only when every lane has said LEFT. No lane waits for another one, and the pool waits for no lane inside a commit or a change of its view.
 //
@@ -220,30 +221,24 @@ internal sealed class LaneLink : PoolLink
         }
 
         MakeTable();
-        IMemberFollower[] followers = [.. Followers];
-        LaneTask<IoError>[] notes = Array.ConvertAll(followers, follower => Note(follower, disk));
-        handle?.Disconnect();
-        Leave(disk, handle, followers, notes).Forget();
-    }
-
-    /// <summary>Says LEFT as soon as it is true. A virtual disk that could not record what the disk misses does so when it is opened again.</summary>
-    private async LaneTask Leave(DiskNumber disk, IDisk? handle, IMemberFollower[] followers, LaneTask<IoError>[] notes)
-    {
-        List<IMemberFollower> unrecorded = [];
-        for (int i = 0; i < notes.Length; i++)
+        foreach (IMemberFollower follower in Followers.ToArray())
         {
-            if (await notes[i] != IoError.None)
-            {
-                unrecorded.Add(followers[i]);
-            }
+            Note(follower, disk).Forget();
         }
 
+        handle?.Disconnect();
+        Leave(disk, handle).Forget();
+    }
+
+    /// <summary>Says LEFT as soon as it is true.</summary>
+    private async LaneTask Leave(DiskNumber disk, IDisk? handle)
+    {
         if (handle is not null)
         {
             await handle.Close();
         }
 
-        while (handle is { InFlight: > 0 } || _openings > 0 || _notes > 0 || unrecorded.Exists(Followers.Contains))
+        while (handle is { InFlight: > 0 } || _openings > 0 || _notes > 0)
         {
             await Lane.Delay(LeftPollNs);
         }

@@ -3,6 +3,7 @@ using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Tiering;
+using TierSpaces.Engine.Verification;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Tests.Management;
@@ -25,15 +26,14 @@ public sealed class ParityTierTests
     {
         Guid id = Make(columns, redundancy);
         WriteAll(id);
-        DiskTiering tiering = _world.Opened(id).Tiering!;
         for (int disk = 0; disk < 2 + columns; disk++)
         {
             _world.Pull(disk);
             _world.Write(id, disk * 5 * Length, Length);
-            Swap(tiering, disk);
+            Swap(_world.Opened(id), disk);
             RequireAll(id);
             _world.PutBack(disk);
-            _world.Until(() => _world.Opened(id).BytesToResync == 0
+            _world.Until(() => _world.Opened(id).BytesToResync == 0 && !_world.IsBehind(id)
                 && _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).All(static member => member.OperationalStatus == "OK"));
         }
 
@@ -59,8 +59,9 @@ public sealed class ParityTierTests
     }
 
     /// <summary>Exchanges some slices between the tiers.</summary>
-    private void Swap(DiskTiering tiering, int round)
+    private void Swap(OpenVirtualDisk open, int round)
     {
+        DiskTiering tiering = open.Tiering!;
         List<SliceOrder> orders = [];
         for (int rank = 0; rank < 2; rank++)
         {
@@ -69,7 +70,8 @@ public sealed class ParityTierTests
             orders.Add(new SliceOrder(here[round % here.Length], tiering.Store.Order[1 - rank], rank == 0 ? SliceReason.Demoted : SliceReason.Promoted));
         }
 
-        Assert.Equal(RepairEnd.Done, _world.Lane.Run(tiering.Move(orders, new TierSpaces.Simulation.SimPacer(_world.Lane))));
+        SimLane lane = (SimLane)open.Lane;
+        Assert.Equal(RepairEnd.Done, _world.Lane.Run(tiering.Move(orders, new TierSpaces.Simulation.SimPacer(lane))));
     }
 
     private Guid Make(int columns, int redundancy)
