@@ -61,6 +61,9 @@ public sealed class SimLane : ILane
     /// <summary>Running hash over the order of events: equal seeds give equal hashes.</summary>
     public ulong TraceHash => _steps.TraceHash;
 
+    /// <summary>Fault: the lane runs nothing until this is over.</summary>
+    internal bool IsStuck { get; set; }
+
     /// <summary>Another lane of the same world.</summary>
     public SimLane Beside(string name) => new(_steps, name);
 

@@ -58,18 +58,7 @@ internal sealed class SimSteps
             throw new InvalidOperationException("A lane does not pump itself.");
         }
 
-        (SimLane Lane, Action Work) next;
-        if (_ready.Count > 0)
-        {
-            int pick = _ready.Count == 1 ? 0 : Next(_ready.Count);
-            next = _ready[pick];
-            _ready.RemoveAt(pick);
-        }
-        else if (_timers.TryDequeue(out next, out (long AtNs, long Order) due))
-        {
-            NowNs = Math.Max(NowNs, due.AtNs);
-        }
-        else
+        if (!TryTake(out (SimLane Lane, Action Work) next))
         {
             return false;
         }
@@ -86,5 +75,34 @@ internal sealed class SimSteps
         }
 
         return true;
+    }
+
+    private bool TryTake(out (SimLane Lane, Action Work) next)
+    {
+        int count = _ready.Count;
+        int first = count <= 1 ? 0 : Next(count);
+        for (int i = 0; i < count; i++)
+        {
+            int pick = (first + i) % count;
+            if (!_ready[pick].Lane.IsStuck)
+            {
+                next = _ready[pick];
+                _ready.RemoveAt(pick);
+                return true;
+            }
+        }
+
+        while (_timers.TryDequeue(out next, out (long AtNs, long Order) due))
+        {
+            NowNs = Math.Max(NowNs, due.AtNs);
+            if (!next.Lane.IsStuck)
+            {
+                return true;
+            }
+
+            _ready.Add(next);
+        }
+
+        return false;
     }
 }

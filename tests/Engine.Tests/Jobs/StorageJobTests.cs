@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Simulation;
 
@@ -172,6 +173,26 @@ public sealed class StorageJobTests
         static async LaneTask Pause(JobPacer pacer) => await pacer.Pause(4096, 1_000_000);
     }
 
+    [Fact]
+    public void Pieces_run_and_pause_on_the_lane_of_the_virtual_disk_and_a_stop_reaches_them_at_a_break()
+    {
+        OtherLane other = new(_lane, new SimLane(12));
+        BrokenStep step = new(other.Sim);
+        StorageJob job = Start(new JobList(_lane), [step], diskLane: other);
+        other.PumpBoth(50);
+
+        Assert.Equal((JobState.Running, step.Bytes), (job.State, job.BytesProcessed));
+        Assert.True(step.Bytes > 0);
+        Assert.Equal(BrokenStep.Total, job.BytesTotal);
+
+        LaneTask<Nothing> stop = job.Stop(JobState.Terminated);
+        other.PumpBoth(5);
+        _lane.Run(stop);
+
+        Assert.Equal((JobState.Terminated, true), (job.State, step.IsStopped));
+        Assert.Equal(step.Bytes, job.BytesProcessed);
+    }
+
     private async LaneTask Load(long forNs)
     {
         long end = _lane.NowNs + forNs;
@@ -182,7 +203,7 @@ public sealed class StorageJobTests
         }
     }
 
-    private StorageJob Start(JobList list, IJobStep[] steps, JobProgress? resumed = null, JobPacing? pacing = null)
+    private StorageJob Start(JobList list, IJobStep[] steps, JobProgress? resumed = null, JobPacing? pacing = null, IDiskLane? diskLane = null)
     {
         JobSpec spec = new()
         {
@@ -191,6 +212,7 @@ public sealed class StorageJobTests
             Name = "Repair",
             Pool = Guid.Empty,
             VirtualDisk = _lane.NewGuid(),
+            DiskLane = diskLane,
             Steps = steps,
             Resumed = resumed,
             Save = progress =>
@@ -227,6 +249,74 @@ public sealed class StorageJobTests
 
             Pieces++;
             return new JobAdvance(cursor + 1, 1 << 20, cursor + 1 == pieces);
+        }
+    }
+
+    /// <summary>A lane of a virtual disk that is turned together with the one of the job.</summary>
+    private sealed class OtherLane(SimLane control, SimLane sim) : IDiskLane
+    {
+        internal SimLane Sim => sim;
+
+        public ILane Lane => sim;
+
+        public LaneTask<T> Run<T>(Func<LaneTask<T>> action)
+        {
+            LaneCompletion<T> answer = LaneCompletion<T>.Rent();
+            LaneTask<T> task = answer.Task;
+            sim.Post(() => Answer(action, answer).Forget());
+            return task;
+        }
+
+        internal void PumpBoth(int milliseconds)
+        {
+            for (int i = 0; i < milliseconds; i++)
+            {
+                control.Advance(1_000_000);
+                sim.Advance(1_000_000);
+            }
+        }
+
+        private async LaneTask Answer<T>(Func<LaneTask<T>> action, LaneCompletion<T> answer)
+        {
+            T result = await action();
+            control.Post(() => answer.Complete(result));
+        }
+    }
+
+    /// <summary>One long piece with breaks, a millisecond for each mebibyte.</summary>
+    private sealed class BrokenStep(SimLane lane) : IJobStep
+    {
+        internal const long Total = 1000L << 20;
+
+        public string Name => "One";
+
+        public bool IsOnDiskLane => true;
+
+        public long BytesTotal { get; private set; } = -1;
+
+        public JobBreaks Breaks { get; } = new();
+
+        internal long Bytes { get; private set; }
+
+        internal bool IsStopped { get; private set; }
+
+        public long Measure() => Total;
+
+        public async LaneTask<JobAdvance> Advance(long cursor)
+        {
+            BytesTotal = Total;
+            while (Bytes < Total)
+            {
+                await lane.Delay(1_000_000);
+                Bytes += 1 << 20;
+                if (!await Breaks.Done(1 << 20))
+                {
+                    IsStopped = true;
+                    break;
+                }
+            }
+
+            return new JobAdvance(cursor, Bytes, !IsStopped);
         }
     }
 }

@@ -19,11 +19,11 @@ internal sealed class SubsystemWorld : IDiskFactory
     private readonly SimHostState _state = new();
     private readonly DataLane[] _dataLanes;
 
-    internal SubsystemWorld(ulong seed = 1, StubNetwork? network = null)
+    internal SubsystemWorld(ulong seed = 1, StubNetwork? network = null, int? dataLanes = null)
     {
         Network = network;
         Lane = new SimLane(seed);
-        _dataLanes = [.. Enumerable.Range(1, TestLanes.Count).Select(number => new DataLane(Lane.Beside($"data{number}"), network))];
+        _dataLanes = [.. Enumerable.Range(1, dataLanes ?? TestLanes.Count).Select(number => new DataLane(Lane.Beside($"data{number}"), network))];
         Start();
     }
 
@@ -185,6 +185,9 @@ internal sealed class SubsystemWorld : IDiskFactory
     internal VirtualDisk Disk(Guid id) => Opened(id).Disk;
 
     internal OpenVirtualDisk Opened(Guid id) => Subsystem.VirtualDisks.Opened(id);
+
+    /// <summary>The pool of an open virtual disk.</summary>
+    internal Pool PoolOf(OpenVirtualDisk open) => Lane.Run(open.Pool.Ask(LaneTask.FromResult));
 
     /// <summary>Whether the lane of a virtual disk has not taken the newest members of its pools yet.</summary>
     internal bool IsBehind(Guid id) => Opened(id) is var open && (open.Pool.IsBehind || open.Remote?.Pool.IsBehind == true);

@@ -160,7 +160,10 @@ public class SlabMoverTests
     private static RegenerateStep Regenerate(PoolWorld world)
     {
         OpenVirtualDisk disk = world.VirtualDisk!;
-        RegenerateStep step = new(new SlabMover(world.Pool!, disk), () => (disk.Fault, disk.FaultReason), world.Pool!.Slabs.DataBytes) { GivesUpMissing = true };
+        RegenerateStep step = new(new SlabMover(world.Pool!, disk), () => (disk.Fault, disk.FaultReason), world.Pool!.Slabs.DataBytes)
+        {
+            GivesUpMissing = true,
+        };
         for (long cursor = 0; ;)
         {
             JobAdvance advance = world.Lane.Run(step.Advance(cursor));

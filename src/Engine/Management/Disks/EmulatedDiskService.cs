@@ -14,7 +14,8 @@ public sealed class EmulatedDiskService
 
     /// <summary>Makes an emulated disk fail from now on, in place of what it did wrong before; it forgets that when the host stops.</summary>
     /// <exception cref="ManagementException">The disk is not emulated, or a value is out of range; nothing was changed.</exception>
-    public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _core.Verbs.Change(async LaneTask<(SubsystemSnapshot Now, int DeviceId)> () =>
+    public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _core.Verbs.Change(
+        async LaneTask<(SubsystemSnapshot Now, int DeviceId)> () =>
     {
         RegisteredDisk disk = TakeEmulated(id, fault);
         disk.Fault = fault;

@@ -4,8 +4,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// Every object of a subsystem at one moment. Lanes copy small records, and the control lane takes the immutable states of the pools. Statuses, extents and sizes are
-// computed from these when they are asked for, outside the lane.
+// Every object of a subsystem at one moment. Lanes copy small records, and the control lane takes the immutable states of the pools. Statuses, extents and
+// sizes are computed from these when they are asked for, outside the lanes.
 //
 // Invariants
 //  1. No verb and no background loop ran between two of its records of the control lane: whatever is computed from those is of one moment. The records of

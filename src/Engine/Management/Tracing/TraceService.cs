@@ -85,6 +85,6 @@ public sealed class TraceService
         }
     }
 
-    /// <summary>A trace that is under way. Its export and its ring belong to the lane of the virtual disk, which the virtual disk may have left by its end.</summary>
+    /// <summary>A trace that is under way. Its export and its ring belong to the lane of the virtual disk, which may be closed by its end.</summary>
     private sealed record DiskTrace(ManagedVirtualDisk Disk, NbdExport Export, TraceRing Ring, string Name, long StartNs);
 }

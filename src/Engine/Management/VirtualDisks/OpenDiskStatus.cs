@@ -5,7 +5,9 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>State of an open virtual disk that control code decides by without waiting for its lane. Making one takes time in proportion to its tiers.</summary>
+/// <summary>
+/// State of an open virtual disk by which control code decides without waiting for its lane. Making one takes time in proportion to its tiers.
+/// </summary>
 internal sealed record OpenDiskStatus
 {
     /// <summary>Error for which the virtual disk takes no requests, or None.</summary>

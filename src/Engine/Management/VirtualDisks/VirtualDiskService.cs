@@ -148,7 +148,10 @@ public sealed class VirtualDiskService
         }
         finally
         {
-            _ = export is not null && await DiskExports.Resume(disk, export);
+            if (export is not null)
+            {
+                await DiskExports.Resume(disk, export);
+            }
         }
     });
 
