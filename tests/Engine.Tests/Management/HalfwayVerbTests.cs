@@ -15,7 +15,7 @@ public sealed class HalfwayVerbTests
     private readonly StubNetwork _network = new();
     private readonly SubsystemWorld _world;
 
-    public HalfwayVerbTests() => _world = new SubsystemWorld(1, _network);
+    public HalfwayVerbTests() => _world = new SubsystemWorld(1, _network, dataLanes: Math.Min(1, TestLanes.Count));
 
     [Fact]
     public void A_virtual_disk_that_could_not_be_removed_is_reached_by_every_verb()

@@ -63,6 +63,9 @@ public sealed class IoCounters
     /// <summary>Writes that had to read the rest of a 4 KiB block first.</summary>
     public long ReadModifyWrites { get; set; }
 
+    /// <summary>How often the longest requests were forgotten.</summary>
+    internal long Forgets { get; private set; }
+
     /// <summary>Requests under way.</summary>
     public int Queue { get; set; }
 
@@ -95,7 +98,9 @@ public sealed class IoCounters
     /// Adds what another handle of the same disk has counted; called on the lane of these counters. The longest requests are the longest of both. The sum of
     /// <see cref="QueueMax"/> is an upper bound.
     /// </summary>
-    internal void Add(IoCounters other)
+    /// <param name="other">The counters to add.</param>
+    /// <param name="forgets">How often their longest requests were to be forgotten; as long as that has not happened on their lane they count as none.</param>
+    internal void Add(IoCounters other, long forgets = 0)
     {
         ReadOperations += other.ReadOperations;
         ReadBytes += other.ReadBytes;
@@ -109,9 +114,13 @@ public sealed class IoCounters
         WriteErrors += other.WriteErrors;
         FlushErrors += other.FlushErrors;
         MediaErrors += other.MediaErrors;
-        ReadNsMax = Math.Max(ReadNsMax, other.ReadNsMax);
-        WriteNsMax = Math.Max(WriteNsMax, other.WriteNsMax);
-        FlushNsMax = Math.Max(FlushNsMax, other.FlushNsMax);
+        if (other.Forgets >= forgets)
+        {
+            ReadNsMax = Math.Max(ReadNsMax, other.ReadNsMax);
+            WriteNsMax = Math.Max(WriteNsMax, other.WriteNsMax);
+            FlushNsMax = Math.Max(FlushNsMax, other.FlushNsMax);
+        }
+
         ReadModifyWrites += other.ReadModifyWrites;
         Queue += other.Queue;
         QueueMax += other.QueueMax;
@@ -149,7 +158,11 @@ public sealed class IoCounters
     }
 
     /// <summary>The longest requests are those from now on.</summary>
-    internal void ForgetLongest() => ReadNsMax = WriteNsMax = FlushNsMax = 0;
+    internal void ForgetLongest()
+    {
+        ReadNsMax = WriteNsMax = FlushNsMax = 0;
+        Forgets++;
+    }
 
     private static void Add(long[] to, long[] from)
     {

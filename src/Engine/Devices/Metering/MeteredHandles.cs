@@ -71,7 +71,7 @@ internal sealed class MeteredHandles(MeteredDisk owner)
         {
             if (slot.Handle is { } handle)
             {
-                sum.Add(handle.Counters);
+                sum.Add(handle.Counters, slot.Forgets);
             }
         }
     }
@@ -96,6 +96,7 @@ internal sealed class MeteredHandles(MeteredDisk owner)
         {
             if (slot.Handle is { } handle)
             {
+                slot.Forgets++;
                 LanePosts.TryPost(handle.Lane, handle.Counters.ForgetLongest);
             }
         }
@@ -105,6 +106,9 @@ internal sealed class MeteredHandles(MeteredDisk owner)
     internal sealed class Slot
     {
         private volatile MeteredDisk? _handle;
+
+        /// <summary>How often the longest requests of the handle were to be forgotten; on the lane of the owner.</summary>
+        internal long Forgets { get; set; }
 
         /// <summary>The handle, once it is open.</summary>
         internal MeteredDisk? Handle => _handle;

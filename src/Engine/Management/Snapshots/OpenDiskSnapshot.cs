@@ -77,7 +77,4 @@ internal sealed class OpenDiskSnapshot
         TierOrder = open.Tiers?.Order ?? [],
         TierCounters = open.Tiers is { } tiers ? [.. Enumerable.Range(0, tiers.Tiers).Select(tier => tiers.CountersOf(tier)!.Copy())] : [],
     };
-
-    /// <summary>Returns what is known of a virtual disk whose lane has not answered yet.</summary>
-    internal static OpenDiskSnapshot Unanswered(ManagedVirtualDisk disk) => new(disk.Status);
 }

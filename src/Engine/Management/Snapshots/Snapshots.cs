@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Management;
 //
 // Invariants
 //  1. A snapshot waits for no lane longer than LanePatience.LimitNs: the part of a lane that does not answer is its last one.
-//  2. The virtual disks of a snapshot are those that are open when the control lane takes its part. One without a part of its lane has its status alone.
+//  2. The virtual disks of a snapshot are those that are open when the control lane takes its part. One that was just opened has the part of then.
 
 /// <summary>Takes snapshots of a subsystem.</summary>
 internal sealed class Snapshots(SubsystemCore core, JobRunner runner, ReliabilityRecords reliability)

@@ -20,7 +20,7 @@ internal sealed class VirtualDiskSnapshot
     /// <param name="repair">Its repair that is under way.</param>
     internal VirtualDiskSnapshot(ManagedVirtualDisk disk, JobStatus? repair)
     {
-        _open = disk.LastSnapshot ?? OpenDiskSnapshot.Unanswered(disk);
+        _open = disk.LastSnapshot;
         Description = disk.Description;
         AwaitsDecision = disk.AwaitsDecision;
         IsRepairStopped = disk.IsResyncStopped;

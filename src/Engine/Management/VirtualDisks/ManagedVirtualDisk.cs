@@ -28,8 +28,9 @@ internal sealed class ManagedVirtualDisk : IDiskLane
     private VirtualDiskDescription _description;
     private OpenDiskStatus _status;   // published by its lane
 
-    private ManagedVirtualDisk(OpenVirtualDisk open, ILane control, OpenDiskStatus status)
+    private ManagedVirtualDisk(OpenVirtualDisk open, ILane control, OpenDiskStatus status, OpenDiskSnapshot snapshot)
     {
+        LastSnapshot = snapshot;
         _open = open;
         _control = control;
         _description = open.Description;
@@ -60,8 +61,8 @@ internal sealed class ManagedVirtualDisk : IDiskLane
     /// <summary>Counters of the requests of its clients. Its lane writes them; other lanes see each number whole.</summary>
     internal IoCounters Traffic { get; }
 
-    /// <summary>The snapshot of it that its lane returned last; null before the first one.</summary>
-    internal OpenDiskSnapshot? LastSnapshot { get; private set; }
+    /// <summary>The snapshot of it that its lane returned last.</summary>
+    internal OpenDiskSnapshot LastSnapshot { get; private set; }
 
     /// <summary>Its export while it has one.</summary>
     internal DiskExport? Export { get; private set; }
@@ -102,7 +103,8 @@ internal sealed class ManagedVirtualDisk : IDiskLane
     /// <param name="control">The control lane.</param>
     internal static async LaneTask<ManagedVirtualDisk> Take(OpenVirtualDisk open, ILane control)
     {
-        ManagedVirtualDisk taken = new(open, control, await open.Call(() => LaneTask.FromResult(OpenDiskStatus.Of(open))));
+        (OpenDiskStatus status, OpenDiskSnapshot snapshot) = await open.Call(() => LaneTask.FromResult((OpenDiskStatus.Of(open), OpenDiskSnapshot.Of(open))));
+        ManagedVirtualDisk taken = new(open, control, status, snapshot);
         if (taken.Lane != control)
         {
             await taken.Ask(_ => taken.StartPublishing());

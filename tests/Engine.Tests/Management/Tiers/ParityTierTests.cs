@@ -33,8 +33,8 @@ public sealed class ParityTierTests
             Swap(_world.Opened(id), disk);
             RequireAll(id);
             _world.PutBack(disk);
-            _world.Until(() => _world.Opened(id).BytesToResync == 0 && !_world.IsBehind(id)
-                && _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).All(static member => member.OperationalStatus == "OK"));
+            _world.Until(() => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).All(static member => member.OperationalStatus == "OK")
+                && !_world.IsBehind(id) && _world.Opened(id).BytesToResync == 0);
         }
 
         RequireAll(id);

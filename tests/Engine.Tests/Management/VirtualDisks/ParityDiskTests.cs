@@ -90,7 +90,7 @@ public sealed class ParityDiskTests
 
             RequireAll(id);
             Array.ForEach(pulled, _world.PutBack);
-            _world.Until(() => _world.Opened(id).BytesToResync == 0 && Status.OperationalStatus is "OK" or "Detached" && !IsAnyMissing());
+            _world.Until(() => !IsAnyMissing() && Status.OperationalStatus is "OK" or "Detached" && _world.Opened(id).BytesToResync == 0);
             round++;
         }
 
@@ -149,7 +149,7 @@ public sealed class ParityDiskTests
 
             _world.Write(id, 0, Piece);   // the ring has lost a disk, or the data, or both
             Array.ForEach(pulled, _world.PutBack);
-            _world.Until(() => _world.Opened(id).BytesToResync == 0 && Status.OperationalStatus is "OK" or "Detached" && !IsAnyMissing());
+            _world.Until(() => !IsAnyMissing() && Status.OperationalStatus is "OK" or "Detached" && _world.Opened(id).BytesToResync == 0);
         }
     }
 
