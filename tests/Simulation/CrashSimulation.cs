@@ -19,7 +19,6 @@ public sealed class CrashSimulation
     /// <summary>Chance of a request to be one before which the world is stopped.</summary>
     public const double ForkChance = 0.0092;
 
-    private const int ChunkBytes = 64 << 10;
     private const int BlockBytes = 4096;   // smaller requests write the rest of a block with them: a sick disk may then cost a flushed neighbour (P3's limit)
     private const double RareForks = 0.3;   // moves make many requests: about as many crash states for a seed of a tiered disk as for others
     private const int ExhaustiveWrites = 3;   // up to so many pending writes, every subset of them is tried
@@ -80,6 +79,11 @@ public sealed class CrashSimulation
         if (scenario.ExchangesMembers)
         {
             return MemberSimulation.Run(scenario, seed);
+        }
+
+        if (scenario.Neighbor is not null)
+        {
+            return LaneSimulation.Run(scenario, seed);
         }
 
         if (scenario.DisksReturn)
@@ -595,37 +599,10 @@ public sealed class CrashSimulation
 
     private void ReadAll(ISimWorld world, BlockOracle oracle, string where, bool observe)
     {
-        for (long at = 0; at < _scenario.Length && Violation is null; at += ChunkBytes)
+        if (Violation is null && StoreReading.ReadAll(world, oracle, _scenario.Length, observe, _scenario.Parities > 0) is { } wrong)
         {
-            int length = (int)Math.Min(ChunkBytes, _scenario.Length - at);
-            string? wrong = ReadSome(world, oracle, at, length, observe);
-            if (wrong is not null && _scenario.Parities > 0)
-            {
-                wrong = null;   // block by block: some of them may be lost
-                for (long block = at; block < at + length && wrong is null; block += BlockBytes)
-                {
-                    string? found = ReadSome(world, oracle, block, BlockBytes, observe);
-                    bool isLost = found is not null && found.StartsWith("read at", StringComparison.Ordinal) && oracle.TryLose(block, BlockBytes);
-                    Count(isLost, "block of a whole stripe lost with a disk");
-                    wrong = isLost ? null : found;
-                }
-            }
-
-            if (wrong is not null)
-            {
-                Report(where, wrong);
-            }
+            Report(where, wrong);
         }
-    }
-
-    private static string? ReadSome(ISimWorld world, BlockOracle oracle, long at, int length, bool observe)
-    {
-        IoBuffer buffer = world.Lane.Buffers.Rent(length);
-        IoError error = world.Lane.Run(world.Store.Read(at, buffer));
-        string? wrong = error != IoError.None ? $"read at {at}: {error}"
-            : observe ? oracle.Observe(at, buffer.Span) : oracle.CheckServing(at, buffer.Span);
-        world.Lane.Buffers.Return(buffer);
-        return wrong;
     }
 
     private void Report(string where, string what) =>

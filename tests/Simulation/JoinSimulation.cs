@@ -20,7 +20,6 @@ internal sealed class JoinSimulation
 {
     private const int Rounds = 3;
     private const int Clients = 3;
-    private const int ChunkBytes = 64 << 10;
     private const int CutsMax = 50;
     private const double CutChance = 0.002;
     private const double CutChanceInWindow = 0.03;   // while a disk leaves or returns
@@ -347,16 +346,9 @@ internal sealed class JoinSimulation
 
     private void ReadAll(PoolWorld world, BlockOracle oracle, string where, bool isFirst)
     {
-        for (long at = 0; at < _scenario.Length && Violation is null; at += ChunkBytes)
+        if (Violation is null && StoreReading.ReadAll(world, oracle, _scenario.Length, isFirst, hasParity: false) is { } wrong)
         {
-            IoBuffer buffer = world.Lane.Buffers.Rent(ChunkBytes);
-            IoError error = world.Lane.Run(world.Store.Read(at, buffer));
-            string? wrong = error != IoError.None ? $"read at {at}: {error}" : isFirst ? oracle.Observe(at, buffer.Span) : oracle.CheckServing(at, buffer.Span);
-            world.Lane.Buffers.Return(buffer);
-            if (wrong is not null)
-            {
-                Report(where, wrong);
-            }
+            Report(where, wrong);
         }
     }
 

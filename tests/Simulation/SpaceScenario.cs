@@ -42,7 +42,19 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(3, 1, true, 512, 2, IsWholePool: true) { Parities = 1 }, new(4, 1, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { Parities = 2 },
         new(3, 1, true, 512, 0, IsWholePool: true) { TierSlices = [2, 5], Parities = 1 },
         new(3, 1, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { Parities = 1, HasNoJournals = true },
+        new(1, 2, false, 512, 3, IsWholePool: true) { Members = 4, Neighbor = new(1, 2, true, 512, 2, IsWholePool: true) },
+        new(3, 1, true, 4096, 1, IsWholePool: true) { Parities = 1, Members = 7, Neighbor = new(2, 2, false, 4096, 1, IsWholePool: true) },
+        new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { CachePoolDisks = 3, Members = 3, Neighbor = new(1, 2, false, 512, 2, IsWholePool: true) },
+        new(1, 3, false, 4096, 2, IsWholePool: true) { Members = 8, Neighbor = new(2, 2, true, 4096, 1, IsWholePool: true) },
     ];
+
+    /// <summary>
+    /// A second virtual disk of the pool; each of the two is on a lane of its own (<see cref="LaneSimulation"/>). Null: there is one virtual disk.
+    /// </summary>
+    public SpaceScenario? Neighbor { get; init; }
+
+    /// <summary>Disks of the pool; 0: as many as the virtual disk needs.</summary>
+    public int Members { get; init; }
 
     /// <summary>Columns of parity among its columns.</summary>
     public int Parities { get; init; }
@@ -85,7 +97,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums, Parities) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums, Parities);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
-    public int Disks => Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (HasJournals ? CacheCopies : 0);
+    public int Disks => Members > 0 ? Members : Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (HasJournals ? CacheCopies : 0);
 
     private bool HasJournals => IsWholePool && CacheBlocks > 0 && CachePoolDisks == 0 && !HasNoJournals;
 

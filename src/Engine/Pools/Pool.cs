@@ -47,6 +47,9 @@ public sealed class Pool : IPoolReader
     /// <summary>Told on the lane when the pool has become as full as its alert threshold says; in words.</summary>
     public event Action<string>? CapacityAlerted;
 
+    /// <summary>For tests: called on the pool's lane before a message of another lane runs.</summary>
+    internal Action<PoolLink>? MessageArrives { get; set; }
+
     /// <summary>Changes the members.</summary>
     internal PoolMembership Membership { get; }
 

@@ -268,6 +268,28 @@ public sealed class BlockOracle
         return null;
     }
 
+    /// <summary>
+    /// While serving, a read beside writes: a sector reads as its last acknowledged value when the read began, as one that was under way then, or as one that
+    /// was issued since.
+    /// </summary>
+    public string? CheckBeside(
+        long offset, ReadOnlySpan<byte> data, (uint[] Values, long Issues) begun, List<(long First, int Count, uint Value)> inFlightAtBegin)
+    {
+        for (int at = 0; at < data.Length; at += Sector)
+        {
+            int index = (int)((offset + at) / Sector);
+            uint found = BitConverter.ToUInt32(data[at..]);
+            bool isKnown = found == begun.Values[index] || found == _acknowledged[index] || WasInFlight(inFlightAtBegin, index, found)
+                || Array.Exists(_allowed[index], issued => issued.Value == found && issued.Issue > begun.Issues);
+            if (!isKnown || !Holds(data.Slice(at, Sector), index, found))
+            {
+                return $"sector {index} reads as write {found} beside other requests, last acknowledged: {begun.Values[index]}";
+            }
+        }
+
+        return null;
+    }
+
     /// <summary>After a crash a block gives an error. Returns whether it may; then it may be anything from now on.</summary>
     public bool TryLose(long offset, int length)
     {

@@ -3,20 +3,24 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Verification;
 
-/// <summary>
-/// Disks and host state at one instant, and the engine opened on them: one space alone, or a whole pool. A fork copies the instant,
-/// so that a running world can be stopped at any point and recovered beside itself.
-/// </summary>
-public interface ISimWorld
+/// <summary>A store that clients use, and the lane on which they do.</summary>
+public interface ISimStore
 {
     /// <summary>Lane.</summary>
     SimLane Lane { get; }
 
-    /// <summary>Disks.</summary>
-    SimDisk[] Disks { get; }
-
     /// <summary>Store that clients use, once open.</summary>
     IBlockStore Store { get; }
+}
+
+/// <summary>
+/// Disks and host state at one instant, and the engine opened on them: one space alone, or a whole pool. A fork copies the instant,
+/// so that a running world can be stopped at any point and recovered beside itself.
+/// </summary>
+public interface ISimWorld : ISimStore
+{
+    /// <summary>Disks.</summary>
+    SimDisk[] Disks { get; }
 
     /// <summary>The spaces below it.</summary>
     SpaceSet Spaces { get; }

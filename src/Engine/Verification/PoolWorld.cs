@@ -9,39 +9,52 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Verification;
 
 /// <summary>
-/// A whole engine on simulated disks: pool, metadata, one virtual disk and, on request, a cache pool on the last disks for its remote
-/// write cache. The virtual disk is on the lane of the pools or on one of its own. A fork copies disks and host state at one instant and opens them beside
-/// the running world.
+/// A whole engine on simulated disks: pool, metadata, one virtual disk or more and, on request, a cache pool on the last disks for a remote
+/// write cache. A single virtual disk is on the lane of the pools or on one of its own; of several, each is on a lane of its own. A fork copies disks and
+/// host state at one instant and opens them beside the running world. Members that name no virtual disk are about the first one.
 /// </summary>
 public sealed class PoolWorld : ISimWorld
 {
     private const int FirstWriteJournalBytes = 64 << 10;   // copied and cleared at every fork: no more than a load of seconds fills
 
-    private readonly VirtualDiskDescription? _spec;
+    private readonly bool _hasDataLanes;
+    private readonly IoDeadlines? _deadlines;
     private readonly int _ownerDisks;   // those of the owner pool; the others are the cache pool's
     private readonly DiskWatch _watch;
     private int _moveStep;   // of slices that move now; 0: none
     private readonly MeteredDisk[] _members;   // the disks as the pool uses them: with deadlines
 
-    private PoolWorld(ulong seed, SimMedia[] media, SimHostState state, VirtualDiskDescription? spec, int ownerDisks, bool hasDataLane)
+    private PoolWorld(
+        ulong seed, SimMedia[] media, SimHostState state, IReadOnlyList<VirtualDiskDescription> specs, int ownerDisks, bool hasDataLanes,
+        IoDeadlines? deadlines)
     {
-        _spec = spec;
+        Specs = specs;
+        _deadlines = deadlines;
         _ownerDisks = ownerDisks;
+        _hasDataLanes = hasDataLanes;
         State = state;
         PoolLane = new SimLane(seed);
-        Lane = hasDataLane ? PoolLane.Beside("data") : PoolLane;
+        VirtualDisks =
+        [
+            .. Enumerable.Range(0, Math.Max(1, specs.Count))
+                .Select(i => new SimVirtualDisk(this, hasDataLanes ? PoolLane.Beside(i == 0 ? "data" : $"data{i + 1}") : PoolLane)),
+        ];
         Disks = Array.ConvertAll(media, medium => new SimDisk(PoolLane, medium));
-        _watch = new DiskWatch(PoolLane);
+        _watch = new DiskWatch(PoolLane, deadlines);
         _members = Array.ConvertAll(Disks, disk => new MeteredDisk(PoolLane, disk, _watch));
         Environment = new PoolEnvironment(PoolLane, new StateFolder(PoolLane, state), new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
         {
             FirstWriteJournalBytes = FirstWriteJournalBytes,
+            Deadlines = deadlines,
             FindPool = id => Array.Find([Pool, CachePool], pool => pool?.Id == id),
         };
     }
 
+    /// <summary>The virtual disks, in the order of their descriptions.</summary>
+    public IReadOnlyList<SimVirtualDisk> VirtualDisks { get; }
+
     /// <summary>Lane of the virtual disk and its clients.</summary>
-    public SimLane Lane { get; }
+    public SimLane Lane => VirtualDisks[0].Lane;
 
     /// <summary>Lane of the pools: the same one, or another one of the world.</summary>
     public SimLane PoolLane { get; }
@@ -62,7 +75,9 @@ public sealed class PoolWorld : ISimWorld
     public Pool? CachePool { get; private set; }
 
     /// <summary>The virtual disk, once open.</summary>
-    public OpenVirtualDisk? VirtualDisk { get; private set; }
+    public OpenVirtualDisk? VirtualDisk => VirtualDisks[0].Open;
+
+    private IReadOnlyList<VirtualDiskDescription> Specs { get; }
 
     /// <summary>
     /// Makes a world of blank disks; <paramref name="cachePoolDisks"/> more are for a cache pool. With <paramref name="hasNoJournals"/> a write cache is on
@@ -70,18 +85,28 @@ public sealed class PoolWorld : ISimWorld
     /// </summary>
     public static PoolWorld New(
         int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0, bool hasNoJournals = false,
-        bool hasDataLane = false) => new(
-        seed, [.. Enumerable.Range(0, disks + cachePoolDisks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))], new SimHostState(), spec, disks,
-        hasDataLane)
-    {
-        HasNoJournals = hasNoJournals,
-    };
+        bool hasDataLane = false) =>
+        new(seed, Media(disks + cachePoolDisks, bytes, sectorSize), new SimHostState(), spec is null ? [] : [spec], disks, hasDataLane, deadlines: null)
+        {
+            HasNoJournals = hasNoJournals,
+        };
+
+    /// <summary>Makes a world of blank disks for several virtual disks, each on a lane of its own.</summary>
+    public static PoolWorld New(
+        int disks, long bytes, int sectorSize, ulong seed, IReadOnlyList<VirtualDiskDescription> specs, int cachePoolDisks, IoDeadlines deadlines) =>
+        new(seed, Media(disks + cachePoolDisks, bytes, sectorSize), new SimHostState(), specs, disks, hasDataLanes: true, deadlines)
+        {
+            HasNoJournals = true,
+        };
+
+    private static SimMedia[] Media(int disks, long bytes, int sectorSize) =>
+        [.. Enumerable.Range(0, disks).Select(i => new SimMedia($"disk{i}", bytes, sectorSize))];
 
     /// <inheritdoc/>
-    public IBlockStore Store => VirtualDisk!.Disk;
+    public IBlockStore Store => VirtualDisks[0].Store;
 
     /// <inheritdoc/>
-    public SpaceSet Spaces => new([.. VirtualDisk!.Parts.Select(static part => part.Space)], VirtualDisk.Remote?.Rings);
+    public SpaceSet Spaces => VirtualDisks[0].Spaces;
 
     /// <inheritdoc/>
     public string FaultReason => VirtualDisk!.FaultReason;
@@ -103,7 +128,7 @@ public sealed class PoolWorld : ISimWorld
     internal string UnreadableReason => UnreadableRegions.Describe(Pool!, VirtualDisk!.Description);
 
     /// <inheritdoc/>
-    public LaneTask<string> Open(bool isNew) => isNew ? Create(_spec!) : Open();
+    public LaneTask<string> Open(bool isNew) => isNew ? Create([.. Specs]) : Open();
 
     /// <inheritdoc/>
     public int MissingDisks =>
@@ -115,7 +140,7 @@ public sealed class PoolWorld : ISimWorld
     /// <inheritdoc/>
     public bool CanReturn(int disk) =>
         Disks[disk] is { TotalInFlight: 0, Hung: false } && PoolOf(disk) is { HasLostQuorum: false } pool
-        && new DiskNumber((ushort)(disk < _ownerDisks ? disk + 1 : disk - _ownerDisks + 1)) is var number && !pool.View.Contains(number) && !pool.IsOwed(number);
+        && NumberOf(disk) is var number && !pool.View.Contains(number) && !pool.IsOwed(number);
 
     /// <inheritdoc/>
     public LaneTask<string> Return(int disk)
@@ -144,13 +169,39 @@ public sealed class PoolWorld : ISimWorld
         return joined.Succeeded ? "" : joined.Reason;
     }
 
+    /// <summary>
+    /// Lets a disk that has left the view come back, whether or not every lane has let go of it: the pool decides, and is asked again later. The old handles
+    /// of a disk that has lost its power give errors from now on.
+    /// </summary>
+    internal LaneTask<CommitResult> TryReturn(int disk, bool hasLostPower) => OnPoolLane(async () =>
+    {
+        Pool pool = PoolOf(disk)!;
+        if (pool.OutsideDisks.Contains(NumberOf(disk)))
+        {
+            return await pool.Rejoin(NumberOf(disk));
+        }
+
+        if (hasLostPower)
+        {
+            SimDisk old = Disks[disk];
+            old.Pulled = true;
+            old.Media.LosePower((_, _) => PoolLane.Next(2) == 0);
+            Disks[disk] = new SimDisk(PoolLane, old.Media) { OnRequest = old.OnRequest, WriteTakesLonger = old.WriteTakesLonger };
+        }
+
+        Disks[disk].Pulled = false;
+        _members[disk] = new MeteredDisk(PoolLane, Disks[disk], _watch);
+        PoolScan scan = await Pool.Scan(Environment, _members[disk]);
+        string rejected = pool.Offer(scan);
+        return rejected.Length > 0 ? new CommitResult(CommitStatus.Refused, rejected) : await pool.Rejoin(NumberOf(disk));
+    });
+
     /// <inheritdoc/>
     public LaneTask<RepairEnd> MoveSome(IWorkPacer pacer)
     {
-        SlabMove[] slabs = [.. VirtualDisk!.Parts.SelectMany(part => Pool!.State.Space(VirtualDisk.Description.Part(part.Number)!.DataSpace)!.EnumerateRows()
-            .SelectMany(row => row.Row.Mapping.Sources.ToArray().Select((slab, position) => new SlabMove(row.Index, position, slab.Disk, part.Number))))];
+        SlabMove[] slabs = VirtualDisks[0].Slabs();
         return slabs.Length == 0 ? LaneTask.FromResult(RepairEnd.Incomplete)
-            : OnPoolLane(() => new SlabMover(Pool!, VirtualDisk).Move(slabs[Lane.Next(slabs.Length)], [], pacer));
+            : OnPoolLane(() => new SlabMover(Pool!, VirtualDisk!).Move(slabs[Lane.Next(slabs.Length)], [], pacer));
     }
 
     /// <inheritdoc/>
@@ -187,13 +238,19 @@ public sealed class PoolWorld : ISimWorld
 
     /// <inheritdoc cref="ISimWorld.Fork"/>
     public PoolWorld Fork(ulong seed) =>
-        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), _spec, _ownerDisks, HasDataLane).WithPulled(this);
+        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithPulled(this);
 
-    /// <summary>Makes the pool and a virtual disk.</summary>
-    public async LaneTask<string> Create(VirtualDiskDescription spec)
+    /// <summary>Makes the pool and virtual disks.</summary>
+    public async LaneTask<string> Create(params VirtualDiskDescription[] specs)
     {
         await CreatePool();
-        return await CreateVirtualDisk(spec);
+        string rejected = "";
+        for (int i = 0; i < specs.Length && rejected.Length == 0; i++)
+        {
+            rejected = await CreateVirtualDisk(specs[i], VirtualDisks[i]);
+        }
+
+        return rejected;
     }
 
     /// <summary>
@@ -202,7 +259,7 @@ public sealed class PoolWorld : ISimWorld
     /// </summary>
     public async LaneTask<Pool> CreatePool()
     {
-        int journals = HasCache && !HasNoJournals && _ownerDisks == Disks.Length ? _spec!.CacheCopies : 0;
+        int journals = HasCache && !HasNoJournals && _ownerDisks == Disks.Length ? Specs[0].CacheCopies : 0;
         if (_ownerDisks < Disks.Length)
         {
             CachePool = await Pool.Create(
@@ -220,15 +277,16 @@ public sealed class PoolWorld : ISimWorld
 
     private bool HasNoJournals { get; init; }
 
-    private bool HasDataLane => Lane != PoolLane;
-
-    private bool HasCache => _spec is { WriteCacheSize: > 0 };
+    private bool HasCache => Specs.Any(static spec => spec.WriteCacheSize > 0);
 
     /// <summary>Makes the virtual disk on it; the reason when that is refused.</summary>
-    public async LaneTask<string> CreateVirtualDisk(VirtualDiskDescription spec)
+    public LaneTask<string> CreateVirtualDisk(VirtualDiskDescription spec) => CreateVirtualDisk(spec, VirtualDisks[0]);
+
+    private async LaneTask<string> CreateVirtualDisk(VirtualDiskDescription spec, SimVirtualDisk disk)
     {
-        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec with { CachePool = CachePool?.Id ?? spec.CachePool }, Lane);
-        VirtualDisk = result.Disk;
+        PoolId cachePool = spec.WriteCacheSize > 0 || Specs.Count < 2 ? CachePool?.Id ?? spec.CachePool : spec.CachePool;
+        VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec with { CachePool = cachePool }, disk.Lane);
+        disk.Open = result.Disk;
         return result.Reason;
     }
 
@@ -242,24 +300,36 @@ public sealed class PoolWorld : ISimWorld
             return rejected;
         }
 
-        VirtualDiskDescription? disk = Pool.State.VirtualDisks.Values.FirstOrDefault();
-        if (disk is null || disk.IsBeingCreated)
+        if (VirtualDisks.Any(disk => Find(disk) is null or { IsBeingCreated: true }))
         {
             return "no virtual disk";
         }
 
-        VirtualDisk = await VirtualDiskStack.Open(Pool, disk.Id, Lane);
+        LaneTask<OpenVirtualDisk>[] opening = [.. VirtualDisks.Select(disk => VirtualDiskStack.Open(Pool, Find(disk)!.Id, disk.Lane))];
+        for (int i = 0; i < opening.Length; i++)
+        {
+            VirtualDisks[i].Open = await opening[i];
+        }
+
         if (await Rejoin() is { Length: > 0 } outside)
         {
             return outside;
         }
 
-        foreach (SpaceId unnamed in CachePool is null || VirtualDisk.Fault != IoError.None ? [] : RemoteRooms.UnnamedRings(CachePool, Environment.FindPool))
+        bool mayGiveBack = CachePool is not null && VirtualDisks.All(static disk => disk.Open!.Fault == IoError.None);
+        foreach (SpaceId unnamed in mayGiveBack ? RemoteRooms.UnnamedRings(CachePool!, Environment.FindPool) : [])
         {
             await RemoteRooms.GiveBack(CachePool!, unnamed);
         }
 
-        return VirtualDisk.FaultReason;
+        return string.Join(" ", VirtualDisks.Select(static disk => disk.Open!.FaultReason).Where(static reason => reason.Length > 0));
+    }
+
+    /// <summary>The description of a virtual disk as the pool knows it; null: there is none.</summary>
+    private VirtualDiskDescription? Find(SimVirtualDisk disk)
+    {
+        int index = VirtualDisks.ToList().IndexOf(disk);
+        return Pool!.State.VirtualDisks.Values.FirstOrDefault(known => Specs.Count < 2 || known.FriendlyName == Specs[index].FriendlyName);
     }
 
     private async LaneTask<(Pool? Pool, string Refused)> OpenPool(Range disks)
@@ -301,7 +371,10 @@ public sealed class PoolWorld : ISimWorld
                     return $"disk {outside} does not join again: {joined.Reason}";
                 }
 
-                VirtualDisk = VirtualDisk!.Fault == IoError.None ? VirtualDisk : await VirtualDiskStack.Reopen(Pool!, VirtualDisk);
+                foreach (SimVirtualDisk disk in VirtualDisks)
+                {
+                    disk.Open = disk.Open!.Fault == IoError.None ? disk.Open : await VirtualDiskStack.Reopen(Pool!, disk.Open);
+                }
             }
         }
 
@@ -309,16 +382,26 @@ public sealed class PoolWorld : ISimWorld
     }
 
     /// <summary>Runs something on the lane of the pools, from the lane of the virtual disk.</summary>
-    private LaneTask<T> OnPoolLane<T>(Func<LaneTask<T>> action) => Pool!.LinkTo(Lane).Ask(_ => action());
+    internal LaneTask<T> OnPoolLane<T>(Func<LaneTask<T>> action) => Pool!.LinkTo(Lane).Ask(_ => action());
 
-    private Pool? PoolOf(int disk) => disk < _ownerDisks ? Pool : CachePool;
+    /// <summary>The pool that a disk belongs to.</summary>
+    internal Pool? PoolOf(int disk) => disk < _ownerDisks ? Pool : CachePool;
+
+    /// <summary>The number of a disk in its pool.</summary>
+    internal DiskNumber NumberOf(int disk) => new((ushort)(disk < _ownerDisks ? disk + 1 : disk - _ownerDisks + 1));
 
     private static int Present(Pool pool) => pool.View.Members.Count(member => pool.Disk(member.Disk) is not null);
 
     /// <summary>Stops cleanly.</summary>
     public async LaneTask<IoError> Close()
     {
-        IoError error = await VirtualDisk!.Call(VirtualDisk.Close);
+        IoError error = IoError.None;
+        foreach (SimVirtualDisk disk in VirtualDisks)
+        {
+            IoError closed = await disk.Open!.Call(disk.Open.Close);
+            error = error == IoError.None ? closed : error;
+        }
+
         await Pool!.Close();
         if (CachePool is { } cachePool)
         {
@@ -332,7 +415,7 @@ public sealed class PoolWorld : ISimWorld
     public PoolWorld Cut(ulong seed, Func<int, int, int, bool> keep, bool keepsMemory = false) => new PoolWorld(
         seed,
         [.. Disks.Select((disk, i) => disk.SnapshotWithInFlight().Cut((write, sector) => keep(i, write, sector)))],
-        State.Snapshot(keepsMemory), _spec, _ownerDisks, HasDataLane).WithPulled(this);
+        State.Snapshot(keepsMemory), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithPulled(this);
 
     /// <summary>The world as a crash of the process leaves it now.</summary>
     public PoolWorld Kill(ulong seed, Func<bool> arrived)
@@ -343,7 +426,7 @@ public sealed class PoolWorld : ISimWorld
             Disks[i].ApplyInFlight(media[i], arrived);
         }
 
-        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), _spec, _ownerDisks, HasDataLane).WithPulled(this);
+        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithPulled(this);
     }
 
     /// <summary>
@@ -354,7 +437,7 @@ public sealed class PoolWorld : ISimWorld
     {
         PoolWorld cut = Cut(seed, static (_, _, _) => false);
         SimMedia[] media = [.. cut.Disks.Select((disk, i) => Array.Find(swapped, swap => swap.Disk == i).Media ?? disk.Media.Snapshot())];
-        PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), _spec, _ownerDisks, HasDataLane).WithPulled(this);
+        PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithPulled(this);
         foreach ((int disk, SimMedia? other) in swapped)
         {
             world.Disks[disk].Pulled = other is null;
@@ -379,7 +462,11 @@ public sealed class PoolWorld : ISimWorld
     public void Release()
     {
         State.Release();
-        Lane.Buffers.Dispose();
+        foreach (SimVirtualDisk disk in VirtualDisks)
+        {
+            disk.Lane.Buffers.Dispose();
+        }
+
         PoolLane.Buffers.Dispose();
         Array.ForEach(Disks, static disk => disk.Media.Release());   // free lists of the thread may still refer to a world that was cut
     }

@@ -16,7 +16,7 @@ public sealed class SimDisk : IDisk
 {
     private readonly SimPort _own;
     private readonly List<SimPort> _ports = [];   // the disk's own, and one per open handle
-    private readonly List<(long Offset, byte[][] Sectors)> _writesInFlight = [];
+    private readonly List<(SimLane Lane, long Offset, byte[][] Sectors)> _writesInFlight = [];
     private long _requests;
 
     /// <summary>Attaches a medium to a lane.</summary>
@@ -113,6 +113,9 @@ public sealed class SimDisk : IDisk
     /// <inheritdoc/>
     public StoreGeometry Geometry => new(Media.Length, Identity.LogicalSectorSize, Media.SectorSize, BufferPool.LargestBuffer);
 
+    /// <summary>Writes of a lane that are submitted and not completed.</summary>
+    public int WritesInFlight(SimLane lane) => _writesInFlight.Count(write => write.Lane == lane);
+
     /// <summary>Stops answering.</summary>
     public void Hang() => Hung = true;
 
@@ -151,7 +154,7 @@ public sealed class SimDisk : IDisk
     public SimMedia SnapshotWithInFlight()
     {
         SimMedia copy = Media.Snapshot();
-        foreach ((long offset, byte[][] sectors) in _writesInFlight)
+        foreach ((SimLane _, long offset, byte[][] sectors) in _writesInFlight)
         {
             copy.Write(offset, sectors);
         }
@@ -162,7 +165,7 @@ public sealed class SimDisk : IDisk
     /// <summary>Applies parts of the writes in flight, sector by sector, as a dying process may leave them.</summary>
     public void ApplyInFlight(SimMedia target, Func<bool> arrived)
     {
-        foreach ((long offset, byte[][] sectors) in _writesInFlight)
+        foreach ((SimLane _, long offset, byte[][] sectors) in _writesInFlight)
         {
             for (int i = 0; i < sectors.Length; i++)
             {
@@ -209,7 +212,7 @@ public sealed class SimDisk : IDisk
             return IoError.InvalidArgument;
         }
 
-        (long Offset, byte[][] Sectors) pending = (offset, SimMedia.SectorsOf(source.Span, Media.SectorSize));
+        (SimLane Lane, long Offset, byte[][] Sectors) pending = (port.Lane, offset, SimMedia.SectorsOf(source.Span, Media.SectorSize));
         _writesInFlight.Add(pending);
         bool wasHung = await Latency(port, SimOperation.Write, offset, source.Length);
         _writesInFlight.Remove(pending);

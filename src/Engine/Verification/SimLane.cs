@@ -64,6 +64,12 @@ public sealed class SimLane : ILane
     /// <summary>Fault: the lane runs nothing until this is over.</summary>
     internal bool IsStuck { get; set; }
 
+    /// <summary>The lane whose work runs now; null between two steps.</summary>
+    internal SimLane? Running => _steps.Current;
+
+    /// <summary>The least time that what other lanes post takes to get here, and up to twice that; 0: none, or up to a millisecond.</summary>
+    internal long LateNs { get; set; }
+
     /// <summary>Another lane of the same world.</summary>
     public SimLane Beside(string name) => new(_steps, name);
 
@@ -112,7 +118,15 @@ public sealed class SimLane : ILane
     /// <remarks>What another lane posts may take a while: each lane has its own turns.</remarks>
     public void Post(Action work)
     {
-        if (_steps.Current is null || _steps.Current == this || Next(2) == 0)
+        if (_steps.Current is null || _steps.Current == this)
+        {
+            _steps.Add(this, work);
+        }
+        else if (LateNs > 0)
+        {
+            Schedule(LateNs + Next((int)LateNs), work);
+        }
+        else if (Next(2) == 0)
         {
             _steps.Add(this, work);
         }

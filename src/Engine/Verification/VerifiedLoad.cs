@@ -6,13 +6,13 @@ namespace TierSpaces.Engine.Verification;
 // overlap, so that the order of any two writes to a sector is known.
 
 /// <summary>The random load that the crash tests stop: writes, FUA, flushes, zeroing, unmaps and reads, half of them on few blocks.</summary>
-/// <param name="world">World whose store is loaded; its lane makes every choice.</param>
+/// <param name="world">World or virtual disk whose store is loaded; its lane makes every choice.</param>
 /// <param name="oracle">Model of the store's answers.</param>
 /// <param name="length">Length of the store in bytes.</param>
 /// <param name="rowBytes">Length of a row: the most that is unmapped at once.</param>
 /// <param name="unit">Unit of offsets and lengths in bytes, 512 or 4096.</param>
 /// <param name="report">Called for each violation: the request, and its description.</param>
-public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long length, long rowBytes, int unit, Action<string, string> report)
+public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long length, long rowBytes, int unit, Action<string, string> report)
 {
     private const int Block = 4096;
     private const int HotBlocks = 24;
@@ -26,6 +26,15 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
 
     /// <summary>Whether an I/O error is an answer to a write: more is lost than there is redundancy.</summary>
     public Func<bool> MayFail { get; init; } = static () => false;
+
+    /// <summary>Whether an error is an answer to any request: its disk may not answer, and there is no other copy.</summary>
+    internal bool MayHang { get; init; }
+
+    /// <summary>Called with its offset when a read beside other requests begins; what it returns is called when it has ended.</summary>
+    internal Func<long, Action>? Reading { get; init; }
+
+    /// <summary>Called when a write, zeroing or unmap has been acknowledged.</summary>
+    internal Action? Acknowledged { get; init; }
 
     /// <summary>Number of the last write. A store that was written before goes on from there.</summary>
     public uint LastValue
@@ -95,13 +104,32 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
             return default;
         }
 
+        await Unmap(range, unmap);
+        return default;
+    }
+
+    /// <summary>Unmaps a whole row. <see cref="ReadBeside"/> may read it meanwhile.</summary>
+    public async LaneTask<Nothing> UnmapRow()
+    {
+        long start = world.Lane.Next((int)(length / rowBytes)) * rowBytes;
+        (long Offset, long Length) range = (start, rowBytes);
+        if (!IsBusy(range))
+        {
+            _busy.Add(range);
+            await Unmap(range, unmap: true);
+        }
+
+        return default;
+    }
+
+    private async LaneTask Unmap((long Offset, long Length) range, bool unmap)
+    {
         oracle.Issue(range.Offset, range.Length, 0);
         IoError error = unmap
             ? await world.Store.Unmap(range.Offset, range.Length)
             : await world.Store.WriteZeroes(range.Offset, range.Length, world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
         oracle.Complete(range.Offset, range.Length, 0, error == IoError.None);
         WriteEnded("unmap", range, error);
-        return default;
     }
 
     /// <summary>Reads a random range, which has to be what was acknowledged last.</summary>
@@ -115,12 +143,36 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
         IoBuffer buffer = world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
         IoError error = await world.Store.Read(range.Offset, buffer);
         buffer = world.Lane.Buffers.Settle(buffer);
-        string? wrong = error == IoError.None ? oracle.CheckServing(range.Offset, buffer.Span) : error.ToString();
+        string? wrong = error == IoError.None ? oracle.CheckServing(range.Offset, buffer.Span) : MayHang && IsOfHang(error) ? null : error.ToString();
         world.Lane.Buffers.Return(buffer);
         _busy.Remove(range);
         if (wrong is not null)
         {
             report("read", wrong);
+        }
+
+        return default;
+    }
+
+    /// <summary>Reads a random range whatever else is under way there: old and new are right.</summary>
+    public async LaneTask<Nothing> ReadBeside()
+    {
+        long blocks = length / Block;
+        long first = world.Lane.Next((int)blocks);
+        (long offset, int bytes) = (first * Block, (int)Math.Min(16, blocks - first) * Block);
+        IoBuffer buffer = world.Lane.Buffers.Rent(bytes).AllowKeeping();
+        (uint[] Values, long Issues) begun = oracle.BeginFlush();
+        List<(long First, int Count, uint Value)> inFlight = oracle.InFlight();
+        Action? ended = Reading?.Invoke(offset);
+        IoError error = await world.Store.Read(offset, buffer);
+        ended?.Invoke();
+        buffer = world.Lane.Buffers.Settle(buffer);
+        string? wrong = error == IoError.None ? oracle.CheckBeside(offset, buffer.Span, begun, inFlight)
+            : MayHang && IsOfHang(error) ? null : error.ToString();
+        world.Lane.Buffers.Return(buffer);
+        if (wrong is not null)
+        {
+            report("read beside other requests", wrong);
         }
 
         return default;
@@ -137,7 +189,7 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
             oracle.EndFlush(begun, inFlight);
             Flushes++;
         }
-        else
+        else if (!MayHang || !IsOfHang(error))
         {
             report("flush", error.ToString());
         }
@@ -167,11 +219,22 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
     {
         _busy.Remove(range);
         Writes++;
-        if (error != IoError.None && !(error == IoError.NoSpace && MayBeShort()) && !(error == IoError.Io && MayFail()))
+        if (error == IoError.None)
+        {
+            Acknowledged?.Invoke();
+        }
+
+        if (error != IoError.None && !(error == IoError.NoSpace && MayBeShort()) && !(error == IoError.Io && MayFail())
+            && !(MayHang && IsOfHang(error)))
         {
             report(what, error.ToString());
         }
     }
+
+    private static bool IsOfHang(IoError error) => error is IoError.Io or IoError.TimedOut;
+
+    private bool IsBusy((long Offset, long Length) range) =>
+        _busy.Exists(other => other.Offset < range.Offset + range.Length && range.Offset < other.Offset + other.Length);
 
     private (long Offset, long Length)? Take(int blocksMax, int step)
     {
@@ -184,7 +247,7 @@ public sealed class VerifiedLoad(ISimWorld world, BlockOracle oracle, long lengt
             long first = lane.Next((int)hot);
             long count = Math.Min(1 + lane.Next(blocksMax * perBlock), units - first);
             (long Offset, long Length) range = (first * step, count * step);
-            if (!_busy.Exists(other => other.Offset < range.Offset + range.Length && range.Offset < other.Offset + other.Length))
+            if (!IsBusy(range))
             {
                 _busy.Add(range);
                 return range;

@@ -97,17 +97,17 @@ internal sealed class LaneLink : PoolLink
     {
         LaneCompletion<T> answer = LaneCompletion<T>.Rent();
         LaneTask<T> task = answer.Task;
-        _toPool.Send(() => Run(() => order(Owner), answer, SendToLane).Forget());
+        SendToPool(() => Run(() => order(Owner), answer, SendToLane).Forget());
         return task;
     }
 
-    internal override void Tell(Action<Pool> order) => _toPool.Send(() => order(Owner));
+    internal override void Tell(Action<Pool> order) => SendToPool(() => order(Owner));
 
     internal override LaneTask<T> Call<T>(Func<LaneTask<T>> action)
     {
         LaneCompletion<T> answer = LaneCompletion<T>.Rent();
         LaneTask<T> task = answer.Task;
-        SendToLane(() => Run(action, answer, _toPool.Send).Forget());
+        SendToLane(() => Run(action, answer, SendToPool).Forget());
         return task;
     }
 
@@ -161,6 +161,12 @@ internal sealed class LaneLink : PoolLink
             }
         });
     }
+
+    private void SendToPool(Action message) => _toPool.Send(() =>
+    {
+        Owner.MessageArrives?.Invoke(this);
+        message();
+    });
 
     /// <summary>On the pool's lane: sends a message, with the state as it is now.</summary>
     private void SendToLane(Action message)
@@ -243,7 +249,7 @@ internal sealed class LaneLink : PoolLink
             await Lane.Delay(LeftPollNs);
         }
 
-        _toPool.Send(() => _owed.Remove(disk));
+        SendToPool(() => _owed.Remove(disk));
     }
 
     private void Open(int number, DiskShare share)
