@@ -13,15 +13,6 @@ public static class InvariantMutants
     {
         using StreamReader reader = new(typeof(InvariantMutants).Assembly.GetManifestResourceStream("Invariants.txt")!);
         return [.. reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(static line => line.Split(" | "))
-            .Select(static parts => (parts[0], Parse(parts[1], parts[2])))];
-    }
-
-    // "Type.Method: Callee #2"
-    private static Mutant Parse(string kind, string name)
-    {
-        string[] words = name.Split(' ');
-        string[] place = words[0].TrimEnd(':').Split('.');
-        return new Mutant(Enum.Parse<MutantKind>(kind), place[0], place[1],
-            words[1], int.Parse(words[2][1..], System.Globalization.CultureInfo.InvariantCulture) - 1);
+            .Select(static parts => (parts[0], Mutant.Parse(Enum.Parse<MutantKind>(parts[1]), parts[2])))];
     }
 }

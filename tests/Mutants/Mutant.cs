@@ -24,6 +24,9 @@ public enum MutantKind
     /// <summary>The answer of a question is yes, whatever it is.</summary>
     TakenForTrue,
 
+    /// <summary>The answer of a question is no, a number is 0, whatever it is.</summary>
+    TakenForFalse,
+
     /// <summary>A field keeps what it had.</summary>
     SkippedStore,
 }
@@ -38,4 +41,12 @@ public sealed record Mutant(MutantKind Kind, string Type, string Method, string 
 {
     /// <summary>Name by which a mutant is chosen and listed.</summary>
     public string Name => Index < 0 ? $"{Type}.{Method}: {Callee}" : $"{Type}.{Method}: {Callee} #{Index + 1}";
+
+    /// <summary>The mutant that a list names as "Type.Method: Callee #2".</summary>
+    public static Mutant Parse(MutantKind kind, string name)
+    {
+        string[] words = name.Split(' ');
+        string[] place = words[0].TrimEnd(':').Split('.');
+        return new Mutant(kind, place[0], place[1], words[1], int.Parse(words[2][1..], System.Globalization.CultureInfo.InvariantCulture) - 1);
+    }
 }

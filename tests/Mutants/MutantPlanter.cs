@@ -116,6 +116,13 @@ public static class MutantPlanter
             return;
         }
 
+        if (site.Mutant.Kind == MutantKind.TakenForFalse)
+        {
+            // The answer times 1 while it is asleep, else times 0.
+            Append([.. note, original, .. isAwake, il.Create(OpCodes.Ceq), il.Create(OpCodes.Ldc_I4_0), il.Create(OpCodes.Ceq), il.Create(OpCodes.Mul)]);
+            return;
+        }
+
         if (site.Mutant.Kind == MutantKind.RepeatedCall)
         {
             Append([.. note, .. Twice(module, site.Body, il, original, isAwake)]);

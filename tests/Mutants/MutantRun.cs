@@ -26,7 +26,7 @@ public sealed class MutantRun : IDisposable
 
     /// <summary>Plants all mutants of the engine beside this program.</summary>
     public MutantRun()
-        : this(MutantFinder.FindAll, [])
+        : this(static module => [.. MutantFinder.FindAll(module), .. MutantFinder.Find(module, Rules.OfOtherKinds)], [])
     {
     }
 

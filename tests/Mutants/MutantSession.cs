@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Globalization;
+using TierSpaces.Simulation;
 
 namespace TierSpaces.Mutants;
 
@@ -21,7 +22,8 @@ public sealed class MutantSession
         _args = args;
         _run = run;
         _jobs = Number("-Jobs", Environment.ProcessorCount);
-        _seeds = [.. Enumerable.Range(1, Number("-Seeds", 240)).Select(seed => (ulong)seed)];
+        int from = Number("-FromScenario", 0);
+        _seeds = [.. Enumerable.Range(1, int.MaxValue).Where(seed => (seed - 1) % SpaceScenario.All.Count >= from).Take(Number("-Seeds", 240)).Select(seed => (ulong)seed)];
         _tries = Number("-Tries", _seeds.Length);
         _results = new ResultFile(Text("-Results", ""), run.Mutants);
         _tests = new EngineTests(run.Engine, Text("-Classes", ""));

@@ -39,7 +39,8 @@ public static class MutantTable
         return text.ToString();
     }
 
-    private static string Word(MutantKind kind) => kind switch { MutantKind.SkippedStep => "step", MutantKind.DroppedLock => "locks", _ => "checksum" };
+    private static string Word(MutantKind kind) => kind switch { MutantKind.SkippedStep => "step", MutantKind.DroppedLock => "locks", MutantKind.BlindCheck => "checksum",
+        MutantKind.SkippedCall => "call", MutantKind.TakenForFalse or MutantKind.TakenForTrue => "question", _ => "count" };
 
     /// <summary>Without the seed and the scenario, whose text says in which world it was, and cut where it says enough.</summary>
     private static string How(MutantResult result)

@@ -24,7 +24,8 @@ namespace TierSpaces.Simulation;
 internal sealed class LaneSimulation
 {
     private const int Rounds = 3;
-    private const int Clients = 2;   // of each virtual disk
+    private const int Clients = 3;   // of each virtual disk
+    private const int ReadersOfUnmappedRow = 5;
     private const int CutsMax = 12;
     private const double CutChance = 0.0006;
     private const double CutChanceInWindow = 0.004;   // while a disk leaves or returns
@@ -40,12 +41,16 @@ internal sealed class LaneSimulation
     private readonly ulong _seed;
     private readonly PoolWorld _world;
     private readonly LoadedDisk[] _loaded;
-    private readonly Dictionary<(int Disk, SimLane Lane), bool> _joins = [];   // disks that have joined and whose return a lane has not taken yet
+    private readonly HashSet<(int Disk, SimLane Lane)> _joins = [];   // disks that have joined and whose return a lane may not have taken yet
+    private readonly List<SimDisk> _replaced = [];   // disks that have lost their power and come back
+    private readonly int _aged;                      // this disk may come back as it was at the beginning
+    private SimMedia? _older;                        // what it was
     private int _victim = -1;
     private SimLane? _failsFor;   // the victim fails the requests of this lane
     private bool _isReturning;
     private bool _isCutting;
     private int _running;
+    private int _views;   // changes of the members so far
     private bool _stops;
 
     private LaneSimulation(SpaceScenario scenario, ulong seed)
@@ -53,9 +58,14 @@ internal sealed class LaneSimulation
         _scenario = scenario;
         _seed = seed;
         SpaceScenario[] scenarios = [scenario, scenario.Neighbor!];
-        VirtualDiskDescription[] specs = [scenario.Spec(seed), scenario.Neighbor!.Spec(seed + 1) with { FriendlyName = "e" }];
+        VirtualDiskDescription[] specs =
+        [
+            scenario.Spec(seed) with { ProvisioningType = ProvisioningType.Thin },
+            scenario.Neighbor!.Spec(seed) with { FriendlyName = "e", ProvisioningType = ProvisioningType.Thin },
+        ];
         _world = PoolWorld.New(scenario.Disks, SpaceScenario.PoolDiskBytes, scenario.SectorSize, seed * 1000, specs, scenario.CachePoolDisks, s_deadlines);
         _loaded = [.. scenarios.Select((one, i) => new LoadedDisk(this, one, _world.VirtualDisks[i], (uint)i * ValuesOfNeighbor))];
+        _aged = PoolLane.Next(scenario.Disks);
     }
 
     private string? Violation { get; set; }
@@ -80,6 +90,8 @@ internal sealed class LaneSimulation
 
         ulong hash = simulation._world.Lane.TraceHash;
         simulation._world.Release();
+        simulation._older?.Release();
+        simulation._replaced.ForEach(static disk => disk.Media.Release());
         return new SimulationResult(simulation.Cuts, simulation.Violation, hash);
     }
 
@@ -93,6 +105,7 @@ internal sealed class LaneSimulation
 
         Array.ForEach(Enumerable.Range(0, _world.Disks.Length).ToArray(), SlowDown);
         Watch();
+        _older = HasRedundancy ? _world.Disks[_aged].Media.Snapshot() : null;
         for (int round = 0; round < Rounds && Violation is null; round++)
         {
             BeLate();
@@ -119,7 +132,7 @@ internal sealed class LaneSimulation
             }
         }
 
-        if (Violation is null && _world.Disks.Sum(static disk => disk.ReusedBuffers) is > 0 and var reused)
+        if (Violation is null && _world.Disks.Concat(_replaced).Sum(static disk => disk.ReusedBuffers) is > 0 and var reused)
         {
             Report("memory", $"{reused} writes in flight found other bytes in their memory");
         }
@@ -141,10 +154,11 @@ internal sealed class LaneSimulation
     private void BeLate()
     {
         SimLane[] lanes = [PoolLane, .. _world.VirtualDisks.Select(static disk => disk.Lane)];
-        int late = PoolLane.Next(lanes.Length + 2);
+        int late = PoolLane.Next(6);   // 1, 2: a data lane; 3: both; 4: that of the pool
         for (int i = 0; i < lanes.Length; i++)
         {
-            lanes[i].LateNs = i == late ? (1 + PoolLane.Next(12)) * Millisecond : 0;
+            bool isLate = i == 0 ? late == 4 : late == i || late == 3;
+            lanes[i].LateNs = isLate ? (2 + PoolLane.Next(24)) * Millisecond : 0;
         }
     }
 
@@ -159,9 +173,10 @@ internal sealed class LaneSimulation
         device.WriteTakesLonger = (offset, _) =>
             !IsSlab(disk, offset) ? PoolLane.Next(4) * Millisecond
             : disk == _victim || PoolLane.Next(6) == 0 ? PoolLane.Next(16) * Millisecond : 0;
-        device.ReadTakesLonger = (_, _) => PoolLane.Next(4) == 0 ? PoolLane.Next(12) * Millisecond : 0;
+        device.ReadTakesLonger = (_, _) => PoolLane.Next(3) == 0 ? PoolLane.Next(40) * Millisecond : 0;
         device.WriteFails = (offset, _) => IsFailing(disk, offset);
         device.ReadFails = (offset, _) => IsFailing(disk, offset);
+        device.WakeTakesNs = (int)(20 * Millisecond);
     }
 
     private bool IsFailing(int disk, long offset) => disk == _victim && _failsFor is not null && PoolLane.Running == _failsFor && IsSlab(disk, offset);
@@ -179,23 +194,31 @@ internal sealed class LaneSimulation
         SimLane lane = loaded.Disk.Lane;
         while (!_stops && Violation is null)
         {
+            bool mayFlush = HasRedundancy || _victim < 0;   // a flush that fails on the only copy ends the virtual disk
+            int row = lane.Next(loaded.Scenario.Rows);
             switch (lane.Next(16))
             {
                 case < 6:
-                    await loaded.Load.WriteSome(lane.Next(8) == 0 ? WriteFlags.ForceUnitAccess : WriteFlags.None);
+                    await loaded.Load.WriteSome(mayFlush && lane.Next(8) == 0 ? WriteFlags.ForceUnitAccess : WriteFlags.None);
                     break;
-                case < 9:
+                case < 9 when mayFlush:
                     await loaded.Load.FlushAll();
                     MaybeCut(_victim >= 0 ? CutChanceAtFlush : CutChance);
                     break;
                 case 9:
                     await loaded.Load.ReadSome();
                     break;
-                case < 13:
-                    await loaded.Load.ReadBeside();
+                case < 12:
+                    await loaded.Load.ReadBeside(row);
                     break;
-                case 13:
-                    await loaded.Load.UnmapRow();
+                case < 14:
+                    for (int readers = ReadersOfUnmappedRow; readers > 0; readers--)
+                    {
+                        Start(lane, async () => await loaded.Load.ReadBeside(row));
+                    }
+
+                    await lane.Delay(lane.Next(2) * Millisecond);
+                    await loaded.Load.UnmapRow(row);
                     break;
                 case 14:
                     await loaded.Load.UnmapSome(lane.Next(2) == 0);
@@ -273,7 +296,7 @@ internal sealed class LaneSimulation
     private int ChooseVictim()
     {
         int[] disks = [.. Enumerable.Range(0, _world.Disks.Length).Where(disk => HasRedundancy || !_world.Pool!.View.IsMetadata(_world.NumberOf(disk)))];
-        return disks[PoolLane.Next(disks.Length)];
+        return _older is not null && PoolLane.Next(3) == 0 ? _aged : disks[PoolLane.Next(disks.Length)];
     }
 
     private async LaneTask Evict(int disk)
@@ -295,7 +318,7 @@ internal sealed class LaneSimulation
             await lane.Delay(Millisecond / 20);
             if (IsOut(disk) && _world.Disks[disk] is { Hung: false } device && (hasLostPower || device.InFlight == 0))
             {
-                CommitResult joined = await _world.TryReturn(disk, hasLostPower);
+                CommitResult joined = await Return(disk, hasLostPower);
                 isIn = joined.Succeeded;
                 hasLostPower = false;   // its handles are new
                 CrashSimulation.Count(joined.Status == CommitStatus.Refused, "return refused while a lane had not let go of the disk");
@@ -313,6 +336,24 @@ internal sealed class LaneSimulation
         }
 
         _isReturning = false;
+    }
+
+    /// <summary>A disk that has lost its power may be an older copy of itself: the pool knows it by the views that it has missed.</summary>
+    private async LaneTask<CommitResult> Return(int disk, bool hasLostPower)
+    {
+        SimMedia? older = null;
+        if (hasLostPower)
+        {
+            _replaced.Add(_world.Disks[disk]);
+            if (disk == _aged && _older is not null && _views > 1 && PoolLane.Next(2) == 0)
+            {
+                (older, _older) = (_older, null);
+            }
+        }
+
+        CommitResult joined = await _world.TryReturn(disk, hasLostPower, older);
+        CrashSimulation.Count(older is not null && joined.Reason.Length > 0, "older copy of a disk returned under two lanes");
+        return joined;
     }
 
     private static async LaneTask Resync(LoadedDisk loaded) =>
@@ -335,7 +376,7 @@ internal sealed class LaneSimulation
         if (Violation is null && IsOut(_victim))
         {
             PoolLane.PumpWhile(() => Violation is null && _world.Disks[_victim].TotalInFlight > 0, LongestWaitNs);
-            CommitResult joined = PoolLane.Run(_world.TryReturn(_victim, hasLostPower: _world.Disks[_victim].Pulled));
+            CommitResult joined = PoolLane.Run(Return(_victim, hasLostPower: _world.Disks[_victim].Pulled));
             if (!joined.Succeeded)
             {
                 Report("return", joined.Reason);
@@ -343,9 +384,30 @@ internal sealed class LaneSimulation
         }
 
         _victim = -1;
-        PoolLane.Advance(100 * Millisecond);   // every lane has taken the return
+        PoolLane.Advance(200 * Millisecond);   // every lane has taken the return
+        CheckHandles();
+        foreach (LoadedDisk loaded in _loaded.Where(static loaded => loaded.Disk.Open!.Fault != IoError.None && loaded.Load.MayHang))
+        {
+            CrashSimulation.Count("virtual disk opened again after its only copy did not answer");
+            loaded.Disk.Open = PoolLane.Run(VirtualDiskStack.Reopen(_world.Pool!, loaded.Disk.Open!));
+        }
+
         Repair(_world, "round");
         ReadAll(_world, [.. _loaded.Select(static loaded => loaded.Oracle)], "round", isFirst: false);
+    }
+
+    /// <summary>Each lane has one handle of a disk, and none of one that has gone.</summary>
+    private void CheckHandles()
+    {
+        if (_world.Disks.FirstOrDefault(disk => disk.Handles > _loaded.Length) is { } disk)
+        {
+            Report("handles", $"{disk.Identity.Uri} has {disk.Handles} of {_loaded.Length} lanes");
+        }
+
+        if (_replaced.Exists(static disk => disk.Handles > 0))
+        {
+            Report("handles", "one of a disk that has gone is open");
+        }
     }
 
     private bool IsOwed(int disk) => _world.PoolOf(disk)!.IsOwed(_world.NumberOf(disk));
@@ -373,11 +435,12 @@ internal sealed class LaneSimulation
 
     private void OnMembershipChanged(Pool pool, MembershipChange change)
     {
+        _views++;
         if (change.Kind == MembershipChangeKind.Joined && _victim >= 0 && _world.PoolOf(_victim) == pool && change.Disk == _world.NumberOf(_victim))
         {
             foreach (LoadedDisk loaded in _loaded)
             {
-                _joins[(_victim, loaded.Disk.Lane)] = true;
+                _joins.Add((_victim, loaded.Disk.Lane));
             }
         }
     }
@@ -390,7 +453,7 @@ internal sealed class LaneSimulation
             return;
         }
 
-        foreach ((int Disk, SimLane Lane) join in _joins.Keys.Where(join => join.Lane == loaded.Disk.Lane && join.Disk != disk).ToArray())
+        foreach ((int Disk, SimLane Lane) join in _joins.Where(join => join.Lane == loaded.Disk.Lane && join.Disk != disk).ToArray())
         {
             bool isTaken = loaded.Disk.Open!.Pool.View.Contains(_world.NumberOf(join.Disk)) || _world.PoolOf(join.Disk) != _world.Pool;
             CrashSimulation.Count(!isTaken, "request of a lane that has not taken the return of a disk");
@@ -584,7 +647,15 @@ internal sealed class LaneSimulation
         {
             int row = (int)(offset / Scenario.Shape.RowSize);
             bool wasMapped = Disk.Open!.Space.IsReserved(row);
-            return () => CrashSimulation.Count(wasMapped && !Disk.Open!.Space.IsReserved(row), "row freed while it was read");
+            SlabMove[] slabs = SlabsOf(row);
+            return () =>
+            {
+                bool isMapped = Disk.Open!.Space.IsReserved(row);
+                CrashSimulation.Count(wasMapped && !isMapped, "row freed while it was read");
+                CrashSimulation.Count(wasMapped && isMapped && !SlabsOf(row).SequenceEqual(slabs), "slab of a row moved while it was read");
+            };
         }
+
+        private SlabMove[] SlabsOf(int row) => Array.FindAll(Disk.Slabs(), slab => slab.Row == row);
     }
 }

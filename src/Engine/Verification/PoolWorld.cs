@@ -171,9 +171,9 @@ public sealed class PoolWorld : ISimWorld
 
     /// <summary>
     /// Lets a disk that has left the view come back, whether or not every lane has let go of it: the pool decides, and is asked again later. The old handles
-    /// of a disk that has lost its power give errors from now on.
+    /// of a disk that has lost its power give errors from now on. It may come back as an older copy.
     /// </summary>
-    internal LaneTask<CommitResult> TryReturn(int disk, bool hasLostPower) => OnPoolLane(async () =>
+    internal LaneTask<CommitResult> TryReturn(int disk, bool hasLostPower, SimMedia? older = null) => OnPoolLane(async () =>
     {
         Pool pool = PoolOf(disk)!;
         if (pool.OutsideDisks.Contains(NumberOf(disk)))
@@ -186,7 +186,15 @@ public sealed class PoolWorld : ISimWorld
             SimDisk old = Disks[disk];
             old.Pulled = true;
             old.Media.LosePower((_, _) => PoolLane.Next(2) == 0);
-            Disks[disk] = new SimDisk(PoolLane, old.Media) { OnRequest = old.OnRequest, WriteTakesLonger = old.WriteTakesLonger };
+            Disks[disk] = new SimDisk(PoolLane, older ?? old.Media)
+            {
+                OnRequest = old.OnRequest,
+                ReadTakesLonger = old.ReadTakesLonger,
+                WriteTakesLonger = old.WriteTakesLonger,
+                ReadFails = old.ReadFails,
+                WriteFails = old.WriteFails,
+                WakeTakesNs = old.WakeTakesNs,
+            };
         }
 
         Disks[disk].Pulled = false;

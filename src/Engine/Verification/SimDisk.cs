@@ -82,6 +82,12 @@ public sealed class SimDisk : IDisk
     /// <summary>Called before each request takes effect: (kind, offset, length).</summary>
     public Action<SimOperation, long, int>? OnRequest { get; set; }
 
+    /// <summary>After <see cref="Wake"/> a request that hung takes up to so many nanoseconds more; 0: none.</summary>
+    internal int WakeTakesNs { get; set; }
+
+    /// <summary>Handles of other lanes that are open.</summary>
+    internal int Handles => _ports.Count - 1;
+
     /// <summary>Fault: requests are taken and not answered, those in flight too, until <see cref="Wake"/>. Then they take effect, late.</summary>
     public bool Hung { get; private set; }
 
@@ -376,6 +382,11 @@ public sealed class SimDisk : IDisk
         while (Hung)
         {
             await port.Woken.Wait();
+        }
+
+        if (wasHung && WakeTakesNs > 0)
+        {
+            await port.Lane.Delay(port.Lane.Next(WakeTakesNs));
         }
 
         port.InFlight--;

@@ -109,10 +109,9 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
     }
 
     /// <summary>Unmaps a whole row. <see cref="ReadBeside"/> may read it meanwhile.</summary>
-    public async LaneTask<Nothing> UnmapRow()
+    public async LaneTask<Nothing> UnmapRow(int row)
     {
-        long start = world.Lane.Next((int)(length / rowBytes)) * rowBytes;
-        (long Offset, long Length) range = (start, rowBytes);
+        (long Offset, long Length) range = (row * rowBytes, rowBytes);
         if (!IsBusy(range))
         {
             _busy.Add(range);
@@ -154,12 +153,12 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
         return default;
     }
 
-    /// <summary>Reads a random range whatever else is under way there: old and new are right.</summary>
-    public async LaneTask<Nothing> ReadBeside()
+    /// <summary>Reads a random range of a row whatever else is under way there: old and new are right.</summary>
+    public async LaneTask<Nothing> ReadBeside(int row)
     {
-        long blocks = length / Block;
+        long blocks = rowBytes / Block;
         long first = world.Lane.Next((int)blocks);
-        (long offset, int bytes) = (first * Block, (int)Math.Min(16, blocks - first) * Block);
+        (long offset, int bytes) = ((row * rowBytes) + (first * Block), (int)Math.Min(16, blocks - first) * Block);
         IoBuffer buffer = world.Lane.Buffers.Rent(bytes).AllowKeeping();
         (uint[] Values, long Issues) begun = oracle.BeginFlush();
         List<(long First, int Count, uint Value)> inFlight = oracle.InFlight();
@@ -231,7 +230,7 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
         }
     }
 
-    private static bool IsOfHang(IoError error) => error is IoError.Io or IoError.TimedOut;
+    private static bool IsOfHang(IoError error) => error is IoError.Io or IoError.TimedOut or IoError.DeviceGone;
 
     private bool IsBusy((long Offset, long Length) range) =>
         _busy.Exists(other => other.Offset < range.Offset + range.Length && range.Offset < other.Offset + other.Length);

@@ -186,7 +186,7 @@ internal sealed class LaneLink : PoolLink
         DiskNumber disk = change.Disk;
         if (change.Kind == MembershipChangeKind.Left)
         {
-            _owed.Add(disk);
+            Owe(disk);
             SendToLane(() => TakeLeft(disk));
         }
         else if (change.Kind == MembershipChangeKind.Joined && Owner.Disk(disk) is { } device)
@@ -195,6 +195,8 @@ internal sealed class LaneLink : PoolLink
             SendToLane(() => TakeJoined(disk.Value, share));
         }
     }
+
+    private void Owe(DiskNumber disk) => _owed.Add(disk);
 
     private void OnDiskMarkedStale(DiskNumber disk) => SendToLane(() => TellMarkedStale(disk));
 
@@ -242,14 +244,33 @@ internal sealed class LaneLink : PoolLink
         if (handle is not null)
         {
             await handle.Close();
+            await AwaitRequests(handle);
         }
 
-        while (handle is { InFlight: > 0 } || _openings > 0 || _notes > 0)
+        await AwaitRecords();
+        SendToPool(() => _owed.Remove(disk));
+    }
+
+    /// <summary>Waits until every request through a handle that takes no more has ended, given-up ones included.</summary>
+    private async LaneTask<Nothing> AwaitRequests(IDisk handle)
+    {
+        while (handle.InFlight > 0)
         {
             await Lane.Delay(LeftPollNs);
         }
 
-        SendToPool(() => _owed.Remove(disk));
+        return default;
+    }
+
+    /// <summary>Waits until what disks that have left miss is recorded durably, also by virtual disks that are being opened.</summary>
+    private async LaneTask<Nothing> AwaitRecords()
+    {
+        while (_openings > 0 || _notes > 0)
+        {
+            await Lane.Delay(LeftPollNs);
+        }
+
+        return default;
     }
 
     private void Open(int number, DiskShare share)
