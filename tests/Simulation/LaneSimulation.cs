@@ -23,13 +23,13 @@ namespace TierSpaces.Simulation;
 /// <summary>Runs one seed of two virtual disks on lanes of their own.</summary>
 internal sealed class LaneSimulation
 {
-    private const int Rounds = 3;
+    private const int Rounds = 6;
     private const int Clients = 3;   // of each virtual disk
     private const int ReadersOfUnmappedRow = 5;
     private const int CutsMax = 12;
-    private const double CutChance = 0.0006;
-    private const double CutChanceInWindow = 0.004;   // while a disk leaves or returns
-    private const double CutChanceAtFlush = 0.06;      // then, when a flush has just been acknowledged
+    private const double CutChance = 0.0003;
+    private const double CutChanceInWindow = 0.002;   // while a disk leaves or returns
+    private const double CutChanceAtFlush = 0.03;      // then, when a flush has just been acknowledged
     private const int DisksTakenAway = 2;              // after a stop, one at a time
     private const uint ValuesOfNeighbor = 1 << 24;     // data of one virtual disk is never right on the other
     private const long Millisecond = 1_000_000;
@@ -123,7 +123,12 @@ internal sealed class LaneSimulation
             PoolLane.Advance(PoolLane.Next(20) * Millisecond);
             Depart();
             PoolLane.Advance((30 + PoolLane.Next(60)) * Millisecond);
-            PoolLane.PumpWhile(() => Violation is null && _victim >= 0 && _world.Disks[_victim].Hung, LongestWaitNs);
+            if (_world.Disks[_victim].Hung)
+            {
+                PoolLane.PumpWhile(() => Violation is null && _world.Disks[_victim].Hung, LongestWaitNs);
+                PoolLane.Advance(PoolLane.Next(200) * Millisecond);   // late requests, and new ones
+            }
+
             _stops = true;
             PoolLane.PumpWhile(() => Violation is null && (_running > 0 || _isReturning), LongestWaitNs);
             if (Violation is null)
@@ -176,7 +181,6 @@ internal sealed class LaneSimulation
         device.ReadTakesLonger = (_, _) => PoolLane.Next(3) == 0 ? PoolLane.Next(40) * Millisecond : 0;
         device.WriteFails = (offset, _) => IsFailing(disk, offset);
         device.ReadFails = (offset, _) => IsFailing(disk, offset);
-        device.WakeTakesNs = (int)(20 * Millisecond);
     }
 
     private bool IsFailing(int disk, long offset) => disk == _victim && _failsFor is not null && PoolLane.Running == _failsFor && IsSlab(disk, offset);
@@ -238,8 +242,8 @@ internal sealed class LaneSimulation
         while (!_stops && Violation is null)
         {
             SlabMove[] slabs = loaded.Disk.Slabs();
-            await PoolLane.Delay((1 + PoolLane.Next(30)) * Millisecond);
-            for (int moves = PoolLane.Next(3); moves > 0 && slabs.Length > 0 && !_stops; moves--)
+            await PoolLane.Delay((1 + PoolLane.Next(60)) * Millisecond);
+            for (int moves = PoolLane.Next(4); moves > 0 && slabs.Length > 0 && !_stops; moves--)
             {
                 SlabMove move = slabs[PoolLane.Next(slabs.Length)];
                 bool isOld = !loaded.Disk.Slabs().Contains(move);
@@ -280,6 +284,7 @@ internal sealed class LaneSimulation
                 break;
             default:
                 CrashSimulation.Count("disk hung under two lanes");
+                disk.WakeTakesNs = (int)((10 + (PoolLane.Next(2) * 150)) * Millisecond);
                 disk.Hang();
                 PoolLane.Schedule((100 + PoolLane.Next(1400)) * Millisecond, disk.Wake);
                 break;
@@ -384,7 +389,7 @@ internal sealed class LaneSimulation
         }
 
         _victim = -1;
-        PoolLane.Advance(200 * Millisecond);   // every lane has taken the return
+        PoolLane.Advance(300 * Millisecond);   // every lane has taken the return
         CheckHandles();
         foreach (LoadedDisk loaded in _loaded.Where(static loaded => loaded.Disk.Open!.Fault != IoError.None && loaded.Load.MayHang))
         {

@@ -19,6 +19,7 @@ public sealed class BlockOracle
     private readonly uint[] _acknowledged;      // last acknowledged value
     private readonly HashSet<long> _lost = [];    // sectors whose contents a sick disk and a crash together may have made anything
     private readonly List<(long First, int Count, uint Value)> _inFlight = [];
+    private readonly List<ReadBeside> _reads = [];
     private readonly Dictionary<long, List<uint>> _rejected;   // by sector: requests that failed may have been carried out there all the same
     private long _issues;                       // requests issued so far
     private Issued[]?[]? _afterKill;          // stricter: what a crash of the process alone may leave; dropped at a power cut
@@ -99,6 +100,7 @@ public sealed class BlockOracle
     public void Issue(long offset, long length, uint value)
     {
         _inFlight.Add((offset / Sector, (int)(length / Sector), value));
+        _reads.ForEach(read => read.Others.Add((offset / Sector, (int)(length / Sector), value)));
         _issues++;
         for (long i = offset / Sector; i < (offset + length) / Sector; i++)
         {
@@ -268,22 +270,30 @@ public sealed class BlockOracle
         return null;
     }
 
-    /// <summary>
-    /// While serving, a read beside writes: a sector reads as its last acknowledged value when the read began, as one that was under way then, or as one that
-    /// was issued since.
-    /// </summary>
-    public string? CheckBeside(
-        long offset, ReadOnlySpan<byte> data, (uint[] Values, long Issues) begun, List<(long First, int Count, uint Value)> inFlightAtBegin)
+    /// <summary>A read begins that other requests to the same range may run beside.</summary>
+    public ReadBeside BeginRead(long offset, int length)
     {
+        int first = (int)(offset / Sector);
+        ReadBeside read = new(first, _acknowledged[first..(first + (length / Sector))], InFlight());
+        _reads.Add(read);
+        return read;
+    }
+
+    /// <summary>
+    /// It has ended: a sector reads as its last acknowledged value when the read began, as one that was under way then, or as one that was issued since.
+    /// Returns what is wrong, or null. Without data the read gave an error.
+    /// </summary>
+    public string? EndRead(ReadBeside read, ReadOnlySpan<byte> data)
+    {
+        _reads.Remove(read);
         for (int at = 0; at < data.Length; at += Sector)
         {
-            int index = (int)((offset + at) / Sector);
+            int index = read.First + (at / Sector);
             uint found = BitConverter.ToUInt32(data[at..]);
-            bool isKnown = found == begun.Values[index] || found == _acknowledged[index] || WasInFlight(inFlightAtBegin, index, found)
-                || Array.Exists(_allowed[index], issued => issued.Value == found && issued.Issue > begun.Issues);
+            bool isKnown = found == read.Values[at / Sector] || WasInFlight(read.Others, index, found);
             if (!isKnown || !Holds(data.Slice(at, Sector), index, found))
             {
-                return $"sector {index} reads as write {found} beside other requests, last acknowledged: {begun.Values[index]}";
+                return $"sector {index} reads as write {found} beside other requests, last acknowledged: {read.Values[at / Sector]}";
             }
         }
 
@@ -367,6 +377,12 @@ public sealed class BlockOracle
 
     private static bool WasInFlight(List<(long First, int Count, uint Value)> requests, int sector, uint value) =>
         requests.Exists(request => request.Value == value && sector >= request.First && sector < request.First + request.Count);
+
+    /// <summary>A read that other requests run beside.</summary>
+    /// <param name="First">Its first sector.</param>
+    /// <param name="Values">Its last acknowledged values when it began.</param>
+    /// <param name="Others">Requests under way then, or issued since.</param>
+    public sealed record ReadBeside(int First, uint[] Values, List<(long First, int Count, uint Value)> Others);
 
     private readonly record struct Issued(uint Value, long Issue, bool IsWholeStripe = false);
 }

@@ -160,14 +160,13 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
         long first = world.Lane.Next((int)blocks);
         (long offset, int bytes) = ((row * rowBytes) + (first * Block), (int)Math.Min(16, blocks - first) * Block);
         IoBuffer buffer = world.Lane.Buffers.Rent(bytes).AllowKeeping();
-        (uint[] Values, long Issues) begun = oracle.BeginFlush();
-        List<(long First, int Count, uint Value)> inFlight = oracle.InFlight();
+        BlockOracle.ReadBeside read = oracle.BeginRead(offset, bytes);
         Action? ended = Reading?.Invoke(offset);
         IoError error = await world.Store.Read(offset, buffer);
         ended?.Invoke();
         buffer = world.Lane.Buffers.Settle(buffer);
-        string? wrong = error == IoError.None ? oracle.CheckBeside(offset, buffer.Span, begun, inFlight)
-            : MayHang && IsOfHang(error) ? null : error.ToString();
+        string? wrong = oracle.EndRead(read, error == IoError.None ? buffer.Span : default);
+        wrong = error == IoError.None || (MayHang && IsOfHang(error)) ? wrong : error.ToString();
         world.Lane.Buffers.Return(buffer);
         if (wrong is not null)
         {
