@@ -24,6 +24,7 @@ reports=$root/artifacts/tests
 run_id=$$-$RANDOM$RANDOM
 scratch=$(mktemp -d /tmp/ts.XXXXXX)   # short: socket paths end at 107 bytes
 limit=$([ "$long" = 1 ] && echo 8h || echo 20m)
+lane_runs=$([ "$long" = 1 ] && echo uring:1 uring:2 threads:1 threads:2 || echo uring:2 threads:1)   # backend and number of data lanes
 chmod 711 "$scratch"                   # a test acts as another user, who must get as far as the socket that refuses him
 rm -rf "$reports"
 mkdir -p "$reports"
@@ -90,26 +91,32 @@ run_xunit() {
     add "$name" "$ok" "$bad" "$none"
 }
 
-# Whatever does its I/O through the engine runs once on each backend. The engine's tests run in three processes, since their simulated worlds take
+# Whatever does its I/O through the engine runs once on each backend: on io_uring with two data lanes, on threads with one; -Long runs all four. The engine's
+# tests run in three processes, since their simulated worlds take
 # some gigabytes. Those of rates in simulated time need no backend: they run once, in a process of their own.
 run_project() {
-    local project=$1 name assembly backend
+    local project=$1 name assembly backend lanes run
     name=$(basename "$project" .csproj)
     assembly=$(dirname "$project")/bin/Release/net8.0/$name.dll
     case $name in
         *Engine.Tests)
             run_xunit "$name.rates" "$assembly" -class '*RateTests'
-            for backend in uring threads; do
-                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend.management" "$assembly" -namespace '*.Management*' -class- '*RateTests'
-                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend.storage" "$assembly" -namespace '*.Tests.Resiliency*' -namespace '*.Tests.Pools*' -namespace '*.Tests.VirtualDisks*'
-                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend" "$assembly" -namespace- '*.Management*' -namespace- '*.Tests.Resiliency*' -namespace- '*.Tests.Pools*' -namespace- '*.Tests.VirtualDisks*'
+            for run in $lane_runs; do
+                read -r backend lanes <<<"${run/:/ }"
+                export TIERSPACES_IO_BACKEND=$backend TIERSPACES_LANES=$lanes
+                run_xunit "$name.$backend.$lanes.management" "$assembly" -namespace '*.Management*' -class- '*RateTests'
+                run_xunit "$name.$backend.$lanes.storage" "$assembly" -namespace '*.Tests.Resiliency*' -namespace '*.Tests.Pools*' -namespace '*.Tests.VirtualDisks*'
+                run_xunit "$name.$backend.$lanes" "$assembly" -namespace- '*.Management*' -namespace- '*.Tests.Resiliency*' -namespace- '*.Tests.Pools*' -namespace- '*.Tests.VirtualDisks*'
             done
+            unset TIERSPACES_IO_BACKEND TIERSPACES_LANES
             ;;
         *Interop*)
-            for backend in uring threads; do
-                TIERSPACES_IO_BACKEND=$backend run_xunit "$name.$backend" "$assembly"
+            for run in $lane_runs; do
+                read -r backend lanes <<<"${run/:/ }"
+                TIERSPACES_IO_BACKEND=$backend TIERSPACES_LANES=$lanes run_xunit "$name.$backend.$lanes" "$assembly"
             done
             ;;
+        *Host.Tests) TIERSPACES_LANES=2 run_xunit "$name" "$assembly" ;;
         *) run_xunit "$name" "$assembly" ;;
     esac
 }
