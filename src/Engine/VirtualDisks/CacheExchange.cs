@@ -137,6 +137,7 @@ public static class CacheExchange
     private static async LaneTask<(WriteCache? Cache, string Problem)> Make(
         OpenVirtualDisk open, PoolLink? elsewhere, VirtualDiskDescription after, List<IReadOnlyList<SlabPlace>> copies)
     {
+        _ = elsewhere is not null ? await elsewhere.Update() : default;
         WriteCache? cache = after.WriteCacheSize == 0 ? null : await WriteCache.Create(
             open.Lane, open.Backing,
             CacheStack.CacheOptions(open.Pool, open.Parts[0].Host, elsewhere is null ? null : open.UseCachePool(elsewhere), after, copies, 0));

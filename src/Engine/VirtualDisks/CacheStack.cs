@@ -31,6 +31,7 @@ internal static class CacheStack
         PoolSpaceHost host, bool isNew)
     {
         string outOfReach = reach.WhyNot;
+        _ = reach.Pool is { } other ? await other.Update() : default;
         RemoteCache? remote = reach.Pool is { } cachePool ? new RemoteCache(cachePool, backing) : null;
         WriteCache? cache = disk.CacheSpace == SpaceId.None || backing.Fault != IoError.None ? null
             : outOfReach.Length > 0

@@ -89,6 +89,12 @@ public abstract class PoolLink
     {
     }
 
+    /// <summary>
+    /// Waits until this lane has the table and the state of the pool as they are now. Messages of two pools to a lane overtake each other, so a virtual disk
+    /// that is opened by a message of its pool waits for those of its cache pool.
+    /// </summary>
+    internal LaneTask<Nothing> Update() => Ask(static _ => LaneTask.FromResult(default(Nothing)));
+
     /// <summary>Makes records durable and applies them, see <see cref="Pool.Commit"/>.</summary>
     internal LaneTask<CommitResult> Commit(params MetadataRecord[] records) => Ask(pool => pool.Commit(records));
 
