@@ -30,7 +30,13 @@ internal sealed class DataLanes
     /// <summary>Returns the lane with a number from 1 to <see cref="Count"/>.</summary>
     internal ILane this[int number] => _lanes[number - 1].Lane;
 
-    /// <summary>Returns the number of a lane.</summary>
+    /// <summary>Returns the lane that <c>-Lane</c> names.</summary>
+    /// <exception cref="ManagementException">No lane has that number.</exception>
+    internal ILane Take(int number) => number >= 1 && number <= Count ? this[number] : throw new ManagementException(
+        ManagementError.InvalidParameter, $"-Lane {number}: out of range. Valid: 1 to {Count}, the lanes of this host.",
+        $"Give a number in this range, or start the host again with more lanes ({LaneFactory.CountVariable}).");
+
+    /// <summary>Returns the number of a lane; 0: it is none of these.</summary>
     internal int NumberOf(ILane lane) => IndexOf(lane) + 1;
 
     /// <summary>Returns the sockets of a lane; null: nothing is exported.</summary>

@@ -178,6 +178,9 @@ public sealed record VirtualDiskStatus
     /// <summary>Socket of its export; empty while it is not connected.</summary>
     public string SocketPath { get; init; } = "";
 
+    /// <summary>Number of the data lane that the virtual disk is on, from 1; 0 while it is not open.</summary>
+    public int Lane { get; init; }
+
     /// <summary>I/O counters of the virtual disk; null while it is not open.</summary>
     public IoCounters? Counters { get; init; }
 

@@ -30,6 +30,7 @@ internal static class VirtualDiskStatuses
             StatusReason = condition.Reason,
             DetachedReason = detached,
             SocketPath = disk?.SocketPath ?? "",
+            Lane = disk?.Lane ?? 0,
             Counters = disk?.Counters,
             SpaceCounters = disk?.SpaceCounters,
             WriteCache = disk?.WriteCache,

@@ -55,7 +55,8 @@ internal sealed class Snapshots(SubsystemCore core, JobRunner runner, Reliabilit
             counters);
     }
 
-    private static ManagedPoolSnapshot Copy(ManagedPool managed, PoolSnapshot? pool, Dictionary<(Guid Pool, Guid Disk), JobStatus> repairs) => new(
+    private ManagedPoolSnapshot Copy(ManagedPool managed, PoolSnapshot? pool, Dictionary<(Guid Pool, Guid Disk), JobStatus> repairs) => new(
         managed, pool, managed.VirtualDisks.ToDictionary(
-            static disk => disk.Key, disk => new VirtualDiskSnapshot(disk.Value, repairs.GetValueOrDefault((managed.Id.Value, disk.Key.Value)))));
+            static disk => disk.Key, disk => new VirtualDiskSnapshot(
+                disk.Value, core.DataLanes.NumberOf(disk.Value.Lane), repairs.GetValueOrDefault((managed.Id.Value, disk.Key.Value)))));
 }

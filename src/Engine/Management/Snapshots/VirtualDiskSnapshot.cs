@@ -17,11 +17,13 @@ internal sealed class VirtualDiskSnapshot
 
     /// <summary>Copies a virtual disk, on the control lane.</summary>
     /// <param name="disk">The virtual disk.</param>
+    /// <param name="lane">Number of its lane.</param>
     /// <param name="repair">Its repair that is under way.</param>
-    internal VirtualDiskSnapshot(ManagedVirtualDisk disk, JobStatus? repair)
+    internal VirtualDiskSnapshot(ManagedVirtualDisk disk, int lane, JobStatus? repair)
     {
         _open = disk.LastSnapshot;
         Description = disk.Description;
+        Lane = lane;
         AwaitsDecision = disk.AwaitsDecision;
         IsRepairStopped = disk.IsResyncStopped;
         NextRepairNs = disk.RepairNotBeforeNs;
@@ -33,6 +35,9 @@ internal sealed class VirtualDiskSnapshot
 
     /// <summary>The virtual disk as it is open.</summary>
     internal VirtualDiskDescription Description { get; }
+
+    /// <summary>Number of its lane, from 1.</summary>
+    internal int Lane { get; }
 
     /// <summary>Error for which the virtual disk takes no requests, or None.</summary>
     internal IoError Fault => _open.Status.Fault;

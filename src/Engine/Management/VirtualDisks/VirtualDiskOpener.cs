@@ -46,12 +46,15 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     /// Opens a virtual disk of an open pool and attaches it. If the host's own files fail, the disk stays closed with the reason; other disks
     /// and the host are not concerned.
     /// </summary>
-    internal async LaneTask<Nothing> TryOpen(ManagedPool managed, VirtualDiskDescription disk)
+    /// <param name="managed">Its pool.</param>
+    /// <param name="disk">The virtual disk.</param>
+    /// <param name="lane">Lane that it is to be on; null: the one with the least load.</param>
+    internal async LaneTask<Nothing> TryOpen(ManagedPool managed, VirtualDiskDescription disk, ILane? lane = null)
     {
         try
         {
             ManagedVirtualDisk opened = await ManagedVirtualDisk.Take(
-                await VirtualDiskStack.Open(managed.Pool!, disk.Id, core.DataLanes.LeastLoaded(core.Pools)), core.Lane);
+                await VirtualDiskStack.Open(managed.Pool!, disk.Id, lane ?? core.DataLanes.LeastLoaded(core.Pools)), core.Lane);
             opened.Description = opened.Description with { IsConnected = disk.IsConnected };
             managed.Add(opened);
             managed.Unopened.Remove(disk.Id);
@@ -191,7 +194,9 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
     }
 
     /// <summary>Opens a virtual disk that could not be opened before. It is still there when a commit that begins now says so.</summary>
-    internal async LaneTask<Nothing> OpenAgain(Guid id)
+    /// <param name="id">Virtual disk; nothing happens to one that is open.</param>
+    /// <param name="lane">Lane that it is to be on; null: the one with the least load.</param>
+    internal async LaneTask<Nothing> OpenAgain(Guid id, ILane? lane = null)
     {
         VirtualDiskId disk = new(id);
         if (core.Pools.FindUnopened(disk) is not var (managed, description))
@@ -207,7 +212,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         }
 
         Commits.Require(there, description.FriendlyName);
-        return await TryOpen(managed, description);
+        return await TryOpen(managed, description, lane);
     }
 
     /// <summary>Opens, on command, a virtual disk again that takes no requests. One whose write cache is gone needs a disk of it first.</summary>

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
@@ -95,11 +96,19 @@ public sealed class VirtualDiskService
     /// <summary>Exports a virtual disk on its socket, now and after every restart.</summary>
     /// <param name="id">Virtual disk.</param>
     /// <param name="force">Whether what a lost write cache of it held is given up; the remarks say what that was.</param>
-    public Task<VirtualDiskStatus> ConnectAsync(Guid id, bool force = false) => Change(async LaneTask<Changed> () =>
+    /// <param name="lane">
+    /// Number of the data lane that it is put on, 1 to the number of lanes; it stays there until it is opened again. Null: the lane it is on.
+    /// </param>
+    /// <exception cref="ManagementException">
+    /// There is no lane of that number, the virtual disk is connected on another lane, or it cannot be used; nothing was changed.
+    /// </exception>
+    public Task<VirtualDiskStatus> ConnectAsync(Guid id, bool force = false, int? lane = null) => Change(async LaneTask<Changed> () =>
     {
-        await _disks.OpenAgain(id);
+        ILane? chosen = TakeLane(id, lane);
+        await _disks.OpenAgain(id, chosen);
         await _disks.BringBackFailed(id);
         IReadOnlyList<string> remarks = await _caches.BringBackLost(id, force);
+        await PutOn(chosen, id);
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(id);
         VirtualDiskDescription description = disk.Description;
         if (!disk.IsExported)
@@ -119,8 +128,11 @@ public sealed class VirtualDiskService
     });
 
     /// <summary>Refuses what <see cref="ConnectAsync"/> would refuse, but for a socket that turns out to be taken.</summary>
-    public Task<bool> CheckConnectAsync(Guid id, bool force = false) => _core.Verbs.Check(() =>
-        _exports.RequireOnlyOfItsName(force && _core.Pools.TakeDisk(id).Disk is { Status.IsCacheGone: true } lost ? lost : _core.Pools.TakeUsable(id).Disk));
+    public Task<bool> CheckConnectAsync(Guid id, bool force = false, int? lane = null) => _core.Verbs.Check(() =>
+    {
+        TakeLane(id, lane);
+        _exports.RequireOnlyOfItsName(force && _core.Pools.TakeDisk(id).Disk is { Status.IsCacheGone: true } lost ? lost : _core.Pools.TakeUsable(id).Disk);
+    });
 
     /// <summary>
     /// Ends the export of a virtual disk; clients are drained, then dropped. The order: (1) no further request is taken; (2) what clients wrote is
@@ -211,6 +223,59 @@ public sealed class VirtualDiskService
         }
 
         return true;
+    }
+
+    /// <summary>Returns the lane with a number, which a virtual disk can be put on; null: none was named.</summary>
+    private ILane? TakeLane(Guid id, int? number)
+    {
+        if (number is not { } named)
+        {
+            return null;
+        }
+
+        ILane lane = _core.DataLanes.Take(named);
+        if (_core.Pools.FindUnopened(new VirtualDiskId(id)) is null)
+        {
+            (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
+            RequireMovable(managed, disk, lane);
+        }
+
+        return lane;
+    }
+
+    /// <summary>Opens a virtual disk again on a lane, unless it is there already.</summary>
+    private async LaneTask<Nothing> PutOn(ILane? lane, Guid id)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(id);
+        if (lane is not null && disk.Lane != lane)
+        {
+            RequireMovable(managed, disk, lane);
+            _exports.RequireOnlyOfItsName(disk);
+            await _disks.TryReopen(managed, disk, lane);
+        }
+
+        return default;
+    }
+
+    /// <summary>Refuses to put a virtual disk on another lane while it is connected, or may not be opened again.</summary>
+    private void RequireMovable(ManagedPool managed, ManagedVirtualDisk disk, ILane lane)
+    {
+        int from = _core.DataLanes.NumberOf(disk.Lane);
+        string wrong = $"-Lane {_core.DataLanes.NumberOf(lane)}: virtual disk '{disk.Description.FriendlyName}'";
+        if (disk.Lane != lane && disk.IsExported)
+        {
+            throw new ManagementException(
+                ManagementError.VirtualDiskStateForbids, $"{wrong} is connected on another lane. Valid: {from}, the lane it is on.",
+                "Disconnect it first, then connect it on this lane.");
+        }
+
+        if (disk.Lane != lane && !_disks.MayReopen(managed, disk))
+        {
+            throw new ManagementException(
+                ManagementError.VirtualDiskStateForbids,
+                $"{wrong} cannot be opened again while a commit of its pool is not decided. Valid: {from}, the lane it is on.",
+                "Connect it without -Lane, or try again when the pool is OK.");
+        }
     }
 
     private static async LaneTask<IReadOnlyList<string>> FlushForDisconnect(ManagedVirtualDisk disk, bool isUsable)
