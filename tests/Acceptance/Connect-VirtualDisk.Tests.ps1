@@ -86,3 +86,51 @@ Describe 'Connect-VirtualDisk -Force' {
         (Get-VirtualDisk Data).NbdUri | Should -BeLike 'nbd+unix:///*'
     }
 }
+
+Describe 'Connect-VirtualDisk -Lane' {
+    BeforeAll {
+        Disconnect-VirtualDisk Data
+        $null = Stop-TierSpacesHost
+        $savedLanes = $env:TIERSPACES_LANES
+        $env:TIERSPACES_LANES = 2
+        $null = Start-TierSpacesHost
+        $from = (Get-VirtualDisk Data).Lane
+        $to = 3 - $from
+    }
+
+    AfterAll {
+        $env:TIERSPACES_LANES = $savedLanes
+    }
+
+    It 'has the lanes that Get-TierSpacesHost shows' {
+        (Get-TierSpacesHost).Lanes | Should -Be 2
+        $from | Should -BeIn 1, 2
+    }
+
+    It 'refuses a lane that is not there: <_>' -ForEach -1, 0, 3 {
+        $failure = Get-WrittenError { Connect-VirtualDisk Data -Lane $_ }
+        $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Connect-VirtualDisk'
+        "$failure" | Should -Match "-Lane $($_): out of range. Valid: 1 to 2"
+        "$(Get-WrittenError { Connect-VirtualDisk Data -Lane $_ -WhatIf })" | Should -Match 'out of range'
+        (Get-VirtualDisk Data).NbdUri | Should -BeNullOrEmpty
+    }
+
+    It 'changes nothing with -WhatIf' {
+        Connect-VirtualDisk Data -Lane $to -WhatIf
+        (Get-VirtualDisk Data).Lane | Should -Be $from
+    }
+
+    It 'serves the virtual disk on that lane' {
+        $connected = Connect-VirtualDisk Data -Lane $to -PassThru -WarningAction SilentlyContinue
+        $connected.Lane | Should -Be $to
+        $connected.NbdUri | Should -BeLike 'nbd+unix:///*'
+    }
+
+    It 'refuses another lane while the virtual disk is connected' {
+        $failure = Get-WrittenError { Connect-VirtualDisk Data -Lane $from }
+        $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 50003,Connect-VirtualDisk'
+        "$failure" | Should -Match 'is connected on another lane'
+        Connect-VirtualDisk Data -Lane $to -WarningAction SilentlyContinue
+        (Get-VirtualDisk Data).Lane | Should -Be $to
+    }
+}

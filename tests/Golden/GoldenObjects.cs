@@ -34,6 +34,7 @@ internal static class GoldenObjects
         ["ParityLayout"] = "was not shown before virtual disks could have parity",
         ["NumberOfColumnsMin"] = "of Parity it was that of Simple before virtual disks could have parity",
         ["MetadataPagesUsed"] = "depends on how the present version cuts pages",
+        ["Lane"] = "depends on the lanes of the present host",
         ["StartTime"] = "when the present host took the job up",
         ["TimeOfLastStateChange"] = "when the present host took the job up",
         ["ElapsedTime"] = "depends on how fast the present version is",

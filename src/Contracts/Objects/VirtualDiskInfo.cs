@@ -141,6 +141,9 @@ public sealed record VirtualDiskInfo
     /// <summary>Ours. Reason why there is no block device; null when there is one.</summary>
     public string? AttachReason { get; init; }
 
+    /// <summary>Ours. Number of the data lane of the host that serves the virtual disk, from 1; 0 while it is not open.</summary>
+    public int Lane { get; init; }
+
     /// <summary>Ours. Writes smaller than a sector that had to read first.</summary>
     public ulong ReadModifyWrites { get; init; }
 }

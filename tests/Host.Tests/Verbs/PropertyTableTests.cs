@@ -211,7 +211,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
         Note("Get-VirtualDisk", new VirtualDiskStatus
         {
             Description = description, PoolId = Guid.NewGuid(), Health = Engine.Pools.HealthStatus.Warning, StatusReason = "a disk is full",
-                SocketPath = "/y.sock",
+                SocketPath = "/y.sock", Lane = 77,
             Counters = new IoCounters { ReadModifyWrites = 3 },
         }.ToInfo(1, new AttachOutcome("nbdfuse", "/dev/y", "the kernel has no nbd")));
         Note("Get-PhysicalExtent", new ExtentMapping().ToInfo(

@@ -68,6 +68,7 @@ internal static class VirtualDiskMapping
             DevicePath = isConnected ? attached?.DevicePath : null,
             AttachMethod = isConnected ? attached?.Method : null,
             AttachReason = isConnected ? attached?.Reason : null,
+            Lane = disk.Lane,
             ReadModifyWrites = (ulong)(disk.Counters?.ReadModifyWrites ?? 0),
         };
     }

@@ -16,11 +16,12 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             string socket = Path.Combine(services.Paths.Exports, disk.Description.Id.Value.ToString("N") + ".sock");
-            await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}' and attach it where the machine allows it", async () =>
+            string lane = request.Lane is { } number ? $" on lane {number}" : "";
+            await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}'{lane} and attach it where the machine allows it", async () =>
             {
                 services.Paths.CheckSocketPath(socket);
-                VirtualDiskStatus connected = await services.Subsystem.VirtualDisks.ConnectAsync(disk.Description.Id.Value, request.Force)
-                    .ConfigureAwait(false);
+                VirtualDiskStatus connected = await services.Subsystem.VirtualDisks.ConnectAsync(
+                    disk.Description.Id.Value, request.Force, request.Lane).ConfigureAwait(false);
                 foreach (string remark in connected.Remarks)
                 {
                     reply.Warn(remark);
@@ -37,7 +38,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             }, () =>
             {
                 services.Paths.CheckSocketPath(socket);
-                return services.Subsystem.VirtualDisks.CheckConnectAsync(disk.Description.Id.Value, request.Force);
+                return services.Subsystem.VirtualDisks.CheckConnectAsync(disk.Description.Id.Value, request.Force, request.Lane);
             }).ConfigureAwait(false);
         }
     }

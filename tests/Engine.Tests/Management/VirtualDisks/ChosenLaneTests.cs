@@ -22,7 +22,7 @@ public sealed class ChosenLaneTests
     [Fact]
     public void New_disks_go_to_the_lane_with_the_least_load()
     {
-        Guid[] more = [_world.NewMirror("e", 1 << 20, filled: false), _world.NewMirror("f", 1 << 20, filled: false), _world.NewMirror("g", 1 << 20, filled: false)];
+        Guid[] more = [.. ((string[])["e", "f", "g"]).Select(name => _world.NewMirror(name, 1 << 20, filled: false))];
 
         Assert.Equal([1, 2, 1, 2], more.Prepend(_id).Select(id => Of(id).Lane));
     }
