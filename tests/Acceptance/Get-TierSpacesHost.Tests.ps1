@@ -16,6 +16,7 @@ Describe 'Get-TierSpacesHost and Stop-TierSpacesHost' {
         $server.Version | Should -Not -BeNullOrEmpty
         $server.IOBackend | Should -Not -BeNullOrEmpty
         $server.IOBackendReason | Should -Not -BeNullOrEmpty
+        $server.Lanes | Should -BeGreaterThan 0
     }
 
     It 'finds its pools again after a stop' {

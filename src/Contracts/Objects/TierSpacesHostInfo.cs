@@ -1,7 +1,7 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>The host process: what Get-TierSpacesHost and <c>tierspaces status</c> return.</summary>
-[WindowsClass("TierSpaces_Host", "ProcessId", "Version", "IOBackend", "IOBackendReason", "Pools", "Home")]
+[WindowsClass("TierSpaces_Host", "ProcessId", "Version", "IOBackend", "IOBackendReason", "Lanes", "Pools", "Home")]
 public sealed record TierSpacesHostInfo
 {
     /// <summary>Process identifier of the host.</summary>
@@ -30,6 +30,9 @@ public sealed record TierSpacesHostInfo
 
     /// <summary>Reason for the choice of the back end.</summary>
     public string IOBackendReason { get; init; } = "";
+
+    /// <summary>Number of data lanes: threads that serve virtual disks, each on a core of its own.</summary>
+    public int Lanes { get; init; }
 
     /// <summary>Friendly names of the open pools.</summary>
     public string[] Pools { get; init; } = [];

@@ -29,6 +29,7 @@ internal sealed class GetTierSpacesHostHandler(HostServices services)
             Socket = services.Paths.Socket,
             IOBackend = services.IO.Backend,
             IOBackendReason = services.IO.Reason,
+            Lanes = services.DataLanes,
             Pools = [.. all.Pools.All.Where(pool => !pool.IsPrimordial).Select(pool => pool.FriendlyName)],
             ConnectedVirtualDisks = all.VirtualDisks.All.Count(disk => disk.SocketPath.Length > 0),
         };
