@@ -7,7 +7,7 @@ using TierSpaces.Host.Verbs.Subsystems;
 
 namespace TierSpaces.Host.Metrics;
 
-/// <summary>The metrics of a host: what Get-StorageCounter, Get-VirtualDiskWriteCache and Get-StoragePool answer, of one moment.</summary>
+/// <summary>The metrics of a host: what Get-StorageCounter, Get-VirtualDiskWriteCache, Get-StoragePool and Get-VirtualDisk answer, of one moment.</summary>
 internal static class PrometheusPage
 {
     /// <summary>Makes the page from one snapshot.</summary>
@@ -17,6 +17,7 @@ internal static class PrometheusPage
         StorageCounterInfo[] counters = [.. GetStorageCounterHandler.Of(all, all.VirtualDisks.All, all.Disks.All)];
         VirtualDiskWriteCacheInfo[] caches = [.. all.VirtualDisks.All.Select(static disk => disk.ToWriteCacheInfo())];
         StoragePoolInfo[] pools = [.. all.Pools.All.Where(static pool => !pool.IsPrimordial).Select(static pool => pool.Concrete.ToInfo())];
-        return PrometheusText.Write(counters, caches, pools);
+        VirtualDiskInfo[] disks = [.. all.VirtualDisks.All.Select(disk => services.ToInfo(all, disk))];
+        return PrometheusText.Write(counters, caches, pools, disks);
     }
 }

@@ -64,10 +64,12 @@ internal static class PrometheusText
     ];
 
     /// <summary>
-    /// The whole page as UTF-8. Virtual disks without a write cache are left out of the families of caches, pools that are not open of those of pools.
+    /// The whole page as UTF-8. Virtual disks without a write cache are left out of the families of caches, pools and virtual disks that are not open of
+    /// their own.
     /// </summary>
     public static byte[] Write(
-        IReadOnlyList<StorageCounterInfo> counters, IReadOnlyList<VirtualDiskWriteCacheInfo> caches, IReadOnlyList<StoragePoolInfo> pools)
+        IReadOnlyList<StorageCounterInfo> counters, IReadOnlyList<VirtualDiskWriteCacheInfo> caches, IReadOnlyList<StoragePoolInfo> pools,
+        IReadOnlyList<VirtualDiskInfo> disks)
     {
         StringBuilder page = new StringBuilder();
         foreach ((string? name, string? help, string? type, Func<StorageCounterInfo, ulong>? value) in s_families)
@@ -91,6 +93,7 @@ internal static class PrometheusText
 
         WriteCaches(page, [.. caches.Where(cache => cache.Size > 0)]);
         WritePools(page, [.. pools.Where(pool => pool.MetadataPages is not null)]);
+        WriteDisks(page, [.. disks.Where(disk => disk.Lane > 0)]);
         return Encoding.UTF8.GetBytes(page.ToString());
     }
 
@@ -104,6 +107,16 @@ internal static class PrometheusText
                 page.Append(CultureInfo.InvariantCulture,
                     $"tierspaces_pool_{name}{{name=\"{Escape(pool.FriendlyName)}\",id=\"{Escape(pool.UniqueId)}\"}} {value(pool)}\n");
             }
+        }
+    }
+
+    private static void WriteDisks(StringBuilder page, VirtualDiskInfo[] disks)
+    {
+        page.Append("# HELP tierspaces_virtual_disk_lane Number of the data lane that the virtual disk is on.\n# TYPE tierspaces_virtual_disk_lane gauge\n");
+        foreach (VirtualDiskInfo disk in disks)
+        {
+            page.Append(CultureInfo.InvariantCulture,
+                $"tierspaces_virtual_disk_lane{{name=\"{Escape(disk.FriendlyName)}\",id=\"{Escape(disk.UniqueId)}\"}} {disk.Lane}\n");
         }
     }
 

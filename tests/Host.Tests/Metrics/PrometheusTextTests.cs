@@ -16,7 +16,7 @@ public class PrometheusTextTests
                 ObjectType = "VirtualDisk", FriendlyName = "a \"b\"", UniqueId = "1", Reads = 7, ReadBytes = 28672,
                 LatencyBoundsUs = [100, 1000], ReadLatency = [3, 2, 1], LatencyTotalUs = 1500,
             },
-        ], [], []));
+        ], [], [], []));
         const string labels = "type=\"VirtualDisk\",name=\"a \\\"b\\\"\",id=\"1\"";
         Assert.Contains($"# TYPE tierspaces_reads_total counter\ntierspaces_reads_total{{{labels}}} 7\n", page);
         Assert.Contains(
@@ -38,7 +38,7 @@ public class PrometheusTextTests
                     BypassFullWrites = 2,
             },
             new VirtualDiskWriteCacheInfo { FriendlyName = "none", UniqueId = "2", State = "None" },
-        ], []));
+        ], [], []));
         const string labels = "name=\"d\",id=\"1\"";
         Assert.Contains($"# TYPE tierspaces_write_cache_dirty_bytes gauge\ntierspaces_write_cache_dirty_bytes{{{labels}}} 4096\n", page);
         Assert.Contains($"tierspaces_write_cache_active{{{labels}}} 1\n", page);
@@ -55,9 +55,21 @@ public class PrometheusTextTests
         [
             new StoragePoolInfo { FriendlyName = "p", UniqueId = "1", MetadataPagesUsed = 12, MetadataPages = 83 },
             new StoragePoolInfo { FriendlyName = "closed", UniqueId = "2" },
-        ]));
+        ], []));
         Assert.Contains("# TYPE tierspaces_pool_metadata_pages gauge\ntierspaces_pool_metadata_pages{name=\"p\",id=\"1\"} 83\n", page);
         Assert.Contains("tierspaces_pool_metadata_pages_used{name=\"p\",id=\"1\"} 12\n", page);
+        Assert.DoesNotContain("closed", page);
+    }
+
+    [Fact]
+    public void Writes_the_lane_of_each_open_virtual_disk()
+    {
+        string page = Encoding.UTF8.GetString(PrometheusText.Write([], [], [],
+        [
+            new VirtualDiskInfo { FriendlyName = "d", UniqueId = "1", Lane = 2 },
+            new VirtualDiskInfo { FriendlyName = "closed", UniqueId = "2" },
+        ]));
+        Assert.Contains("# TYPE tierspaces_virtual_disk_lane gauge\ntierspaces_virtual_disk_lane{name=\"d\",id=\"1\"} 2\n", page);
         Assert.DoesNotContain("closed", page);
     }
 }
