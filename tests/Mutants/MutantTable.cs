@@ -39,8 +39,15 @@ public static class MutantTable
         return text.ToString();
     }
 
-    private static string Word(MutantKind kind) => kind switch { MutantKind.SkippedStep => "step", MutantKind.DroppedLock => "locks", MutantKind.BlindCheck => "checksum",
-        MutantKind.SkippedCall => "call", MutantKind.TakenForFalse or MutantKind.TakenForTrue => "question", _ => "count" };
+    private static string Word(MutantKind kind) => kind switch
+    {
+        MutantKind.SkippedStep => "step",
+        MutantKind.DroppedLock => "locks",
+        MutantKind.BlindCheck => "checksum",
+        MutantKind.SkippedCall => "call",
+        MutantKind.TakenForFalse or MutantKind.TakenForTrue => "question",
+        _ => "count",
+    };
 
     /// <summary>Without the seed and the scenario, whose text says in which world it was, and cut where it says enough.</summary>
     private static string How(MutantResult result)

@@ -313,7 +313,7 @@ internal sealed class LaneSimulation
         }
     }
 
-    /// <summary>The disk is there again at once; the pool refuses it until every lane has let go of it.</summary>
+    /// <summary>The disk is there again at once; the pool refuses it until every lane has released it.</summary>
     private async LaneTask ReturnSoon(int disk, bool hasLostPower)
     {
         SimLane lane = _world.Lane;
@@ -326,7 +326,7 @@ internal sealed class LaneSimulation
                 CommitResult joined = await Return(disk, hasLostPower);
                 isIn = joined.Succeeded;
                 hasLostPower = false;   // its handles are new
-                CrashSimulation.Count(joined.Status == CommitStatus.Refused, "return refused while a lane had not let go of the disk");
+                CrashSimulation.Count(joined.Status == CommitStatus.Refused, "return refused while a lane had not released the disk");
             }
         }
 

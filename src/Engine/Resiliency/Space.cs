@@ -240,8 +240,8 @@ public sealed class Space : IBackingStore, IRepairable
     public LaneTask<RepairEnd> Resync(IWorkPacer pacer) => _repair.Resync(pacer);
 
     /// <summary>
-    /// Moves the slab of a position from the place where it was found to one that nothing uses. <paramref name="commit"/> makes the new map durable. Done: the former
-    /// slab is not used any more. Otherwise the target is not used, unless the commit itself failed half way.
+    /// Moves the slab of a position from the place where it was found to one that nothing uses. <paramref name="commit"/> makes the new map durable. Done: the
+    /// former slab is not used any more. Otherwise the target is not used, unless the commit itself failed half way.
     /// </summary>
     public LaneTask<RepairEnd> Move(int index, int position, SlabPlace source, SlabPlace target, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
         _moves.Move(index, position, source, target, commit, pacer);

@@ -170,7 +170,7 @@ public sealed class PoolWorld : ISimWorld
     }
 
     /// <summary>
-    /// Lets a disk that has left the view come back, whether or not every lane has let go of it: the pool decides, and is asked again later. The old handles
+    /// Lets a disk that has left the view come back, whether or not every lane has released it: the pool decides, and is asked again later. The old handles
     /// of a disk that has lost its power give errors from now on. It may come back as an older copy.
     /// </summary>
     internal LaneTask<CommitResult> TryReturn(int disk, bool hasLostPower, SimMedia? older = null) => OnPoolLane(async () =>
@@ -246,7 +246,8 @@ public sealed class PoolWorld : ISimWorld
 
     /// <inheritdoc cref="ISimWorld.Fork"/>
     public PoolWorld Fork(ulong seed) =>
-        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithPulled(this);
+        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines)
+            .WithPulled(this);
 
     /// <summary>Makes the pool and virtual disks.</summary>
     public async LaneTask<string> Create(params VirtualDiskDescription[] specs)

@@ -27,8 +27,8 @@ internal static class CacheStack
     }
 
     /// <summary>Opens the cache of a disk that is being opened, remote or not; null: it has none, or its backing store has failed.</summary>
-    internal static async LaneTask<(WriteCache? Cache, RemoteCache? Remote)> StackCache(PoolLink pool, CacheReach reach, VirtualDiskDescription disk, IBackingStore backing,
-        PoolSpaceHost host, bool isNew)
+    internal static async LaneTask<(WriteCache? Cache, RemoteCache? Remote)> StackCache(
+        PoolLink pool, CacheReach reach, VirtualDiskDescription disk, IBackingStore backing, PoolSpaceHost host, bool isNew)
     {
         string outOfReach = reach.WhyNot;
         _ = reach.Pool is { } other ? await other.Update() : default;

@@ -26,7 +26,9 @@ public static class VirtualDiskStack
         return await Stack(pool, lane ?? pool.Environment.Lane, pool.State.VirtualDisk(id)!, isNew: false);
     }
 
-    /// <summary>Opens a disk again, as a new host would, on its lane or another one. Nothing is exported of it; requests under way have failed or end now.</summary>
+    /// <summary>
+    /// Opens a disk again, as a new host would, on its lane or another one. Nothing is exported of it; requests under way have failed or end now.
+    /// </summary>
     /// <exception cref="IOException">The host has no shared memory for it; nothing of it is open.</exception>
     internal static async LaneTask<OpenVirtualDisk> Reopen(Pool pool, OpenVirtualDisk open, ILane? lane = null)
     {

@@ -55,7 +55,9 @@ internal sealed class ManagedVirtualDisk : IDiskLane
     /// <summary>State of the virtual disk, for code that cannot wait for its lane: what its lane has published last, at most a tenth of a second ago.</summary>
     internal OpenDiskStatus Status => Lane == _control ? OpenDiskStatus.Of(_open) : Volatile.Read(ref _status);
 
-    /// <summary>The open virtual disk, to be handed only to functions and job steps that run on the control lane and send their own actions to its lane.</summary>
+    /// <summary>
+    /// The open virtual disk, only to be handed to functions that run on the control lane and send their own actions to its lane, and to job steps.
+    /// </summary>
     internal OpenVirtualDisk Opened => _open;
 
     /// <summary>Counters of the requests of its clients. Its lane writes them; other lanes see each number whole.</summary>

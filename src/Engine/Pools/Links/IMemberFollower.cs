@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>A user of the member disks of a pool that is told of its changes, on the lane of its <see cref="PoolLink"/>.</summary>
+/// <summary>A user of the member disks of a pool, notified of their changes on the lane of its <see cref="PoolLink"/>.</summary>
 internal interface IMemberFollower
 {
     /// <summary>A disk has left the view. Completes when everything that it misses of this user's is durably recorded.</summary>

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Pools;
 // Invariants
 //  1. State, view and table are as of the last message from the pool. They are immutable, and a later one is never older than an earlier one.
 //  2. An order decides by the state of the pool at the time at which it runs, never by what the link knew when it was given.
-//  3. Orders run in the order in which they were given. What they cause at the members is told before they are answered.
+//  3. Orders run in the order in which they were given. Users of the disks are notified of what they cause at the members before they are answered.
 
 /// <summary>A pool as the lane of a virtual disk knows it, and the way of its orders to it. Used on that lane but for <see cref="Call"/>.</summary>
 public abstract class PoolLink
@@ -56,7 +56,7 @@ public abstract class PoolLink
     /// <summary>The pool, which is used on its own lane but for what never changes of it.</summary>
     private protected Pool Owner { get; }
 
-    /// <summary>Those who are told of changes of the members.</summary>
+    /// <summary>Those who are notified of changes of the members.</summary>
     private protected IReadOnlyList<IMemberFollower> Followers => _followers;
 
     /// <summary>Whether the lane has not taken the newest view yet. Called on the pool's lane, by tests.</summary>

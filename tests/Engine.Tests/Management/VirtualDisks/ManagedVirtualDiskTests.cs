@@ -67,7 +67,8 @@ public sealed class ManagedVirtualDiskTests
         VirtualDiskSnapshot seen = Seen;
 
         Assert.Equal(LanePatience.LimitNs, _world.Lane.NowNs - beginNs);
-        Assert.Equal(("d", IoError.None, _disk.LastSnapshot.Counters.WriteOperations), (seen.Description.FriendlyName, seen.Fault, seen.Counters.WriteOperations));
+        Assert.Equal(
+            ("d", IoError.None, _disk.LastSnapshot.Counters.WriteOperations), (seen.Description.FriendlyName, seen.Fault, seen.Counters.WriteOperations));
     }
 
     [Fact]

@@ -193,7 +193,8 @@ public sealed class ParityDiskTests
         }
     }
 
-    private bool IsAnyMissing() => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Any(static disk => disk.OperationalStatus != "OK") || _world.IsBehind(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single().Description.Id.Value);
+    private bool IsAnyMissing() => _world.Run(_world.Subsystem.PhysicalDisks.ListAsync()).Any(static disk => disk.OperationalStatus != "OK")
+        || _world.IsBehind(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()).Single().Description.Id.Value);
 
     private VirtualDiskDescription Make(
         int? columns = null, int? redundancy = null, long? interleave = null, ChecksumKind checksum = ChecksumKind.CRC32C, long? cache = 0) =>
