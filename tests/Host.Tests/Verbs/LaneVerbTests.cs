@@ -26,7 +26,7 @@ public sealed class LaneVerbTests : IDisposable
         Assert.Equal((1, ""), State());
         Assert.Contains("-Lane 3: out of range. Valid: 1 to 2", Error("connect-virtualdisk", "v", "--lane", "3", "--whatif"));
         Assert.Contains("-Lane 3: out of range. Valid: 1 to 2", Error("connect-virtualdisk", "v", "--lane", "3"));
-        Assert.Contains("-Lane -1: out of range. Valid: 1 to 2", Error("connect-virtualdisk", "v", "--lane", "-1"));
+        Assert.Contains("-Lane 0: out of range. Valid: 1 to 2", Error("connect-virtualdisk", "v", "--lane", "0"));
         Assert.Equal((1, ""), State());
 
         _scratch.Succeed("connect-virtualdisk", "v", "--lane", "2");
