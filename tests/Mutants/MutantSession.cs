@@ -23,8 +23,8 @@ public sealed class MutantSession
         _run = run;
         _jobs = Number("-Jobs", Environment.ProcessorCount);
         int from = Number("-FromScenario", 0);
-        IEnumerable<int> seeds = Enumerable.Range(1, int.MaxValue).Where(seed => (seed - 1) % SpaceScenario.All.Count >= from).Take(Number("-Seeds", 240));
-        _seeds = [.. seeds.Select(static seed => (ulong)seed)];
+        IEnumerable<int> seeds = Enumerable.Range(1, int.MaxValue).Where(seed => (seed - 1) % SpaceScenario.All.Count >= from);
+        _seeds = [.. seeds.Take(Number("-Seeds", 240)).Select(static seed => (ulong)seed)];
         _tries = Number("-Tries", _seeds.Length);
         _results = new ResultFile(Text("-Results", ""), run.Mutants);
         _tests = new EngineTests(run.Engine, Text("-Classes", ""));

@@ -45,7 +45,8 @@ internal sealed class JoinSimulation
         _scenario = scenario;
         _seed = seed;
         _choices = new Random((int)seed);
-        _world = PoolWorld.New(scenario.Disks, SpaceScenario.PoolDiskBytes, scenario.SectorSize, seed * 1000, scenario.Spec(seed), hasDataLane: SpaceScenario.HasDataLane(seed));
+        _world = PoolWorld.New(
+            scenario.Disks, SpaceScenario.PoolDiskBytes, scenario.SectorSize, seed * 1000, scenario.Spec(seed), hasDataLane: SpaceScenario.HasDataLane(seed));
         _oracle = new BlockOracle(scenario.Length);
         _load = new VerifiedLoad(_world, _oracle, scenario.Length, scenario.Shape.RowSize, 4096, Report) { MayFail = () => _hasFailed };
     }

@@ -47,6 +47,7 @@ internal sealed class LaneSimulation
     private SimMedia? _older;                        // what it was
     private int _victim = -1;
     private SimLane? _failsFor;   // the victim fails the requests of this lane
+    private bool _hasHung;      // in this round
     private bool _isReturning;
     private bool _isCutting;
     private int _running;
@@ -248,7 +249,8 @@ internal sealed class LaneSimulation
                 SlabMove move = slabs[PoolLane.Next(slabs.Length)];
                 bool isOld = !loaded.Disk.Slabs().Contains(move);
                 SimLane lane = loaded.Disk.Lane;
-                RepairEnd end = await new SlabMover(_world.Pool!, loaded.Disk.Open!).Move(move, [], new SimPacer(lane, PoolLane.Next(4) == 0 ? 1 + PoolLane.Next(4) : 0));
+                SimPacer pacer = new(lane, PoolLane.Next(4) == 0 ? 1 + PoolLane.Next(4) : 0);
+                RepairEnd end = await new SlabMover(_world.Pool!, loaded.Disk.Open!).Move(move, [], pacer);
                 bool hasAgedOnTheWay = !isOld && end == RepairEnd.Incomplete && !loaded.Disk.Slabs().Contains(move);
                 CrashSimulation.Count(isOld, "slab move ordered from an older state than the pool's");
                 CrashSimulation.Count(hasAgedOnTheWay, "slab moved or freed while the order to move it was on its way to its lane");
@@ -261,6 +263,7 @@ internal sealed class LaneSimulation
     private void Depart()
     {
         _victim = ChooseVictim();
+        _hasHung = false;
         SimDisk disk = _world.Disks[_victim];
         switch (HasRedundancy ? PoolLane.Next(4) : 3)
         {
@@ -284,6 +287,7 @@ internal sealed class LaneSimulation
                 break;
             default:
                 CrashSimulation.Count("disk hung under two lanes");
+                _hasHung = true;
                 disk.WakeTakesNs = (int)((10 + (PoolLane.Next(2) * 150)) * Millisecond);
                 disk.Hang();
                 PoolLane.Schedule((100 + PoolLane.Next(1400)) * Millisecond, disk.Wake);
@@ -388,6 +392,7 @@ internal sealed class LaneSimulation
             }
         }
 
+        int victim = _victim;
         _victim = -1;
         PoolLane.Advance(300 * Millisecond);   // every lane has taken the return
         CheckHandles();
@@ -397,8 +402,51 @@ internal sealed class LaneSimulation
             loaded.Disk.Open = PoolLane.Run(VirtualDiskStack.Reopen(_world.Pool!, loaded.Disk.Open!));
         }
 
+        StopAfterHang(victim);
         Repair(_world, "round");
         ReadAll(_world, [.. _loaded.Select(static loaded => loaded.Oracle)], "round", isFirst: false);
+    }
+
+    /// <summary>After a disk hung and came back: late requests must not have changed what it holds, so it is read without each of the other disks.</summary>
+    private void StopAfterHang(int victim)
+    {
+        if (Violation is not null || !_hasHung || !HasRedundancy)
+        {
+            return;
+        }
+
+        _isCutting = true;
+        PoolWorld killed = _world.Kill(PoolLane.NextRandom(), static () => true);
+        BlockOracle[] judged = [.. _loaded.Select(static loaded => loaded.Oracle.Clone())];
+        Array.ForEach(judged, static oracle => oracle.ProcessCrash());
+        Cuts++;
+        if (Opens(killed, "after a hang"))
+        {
+            ReadAll(killed, judged, "after a hang", isFirst: true);
+            Repair(killed, "after a hang");
+            for (int disk = 0; disk < killed.Disks.Length; disk++)
+            {
+                if (disk != victim)
+                {
+                    ReadWithout(killed, judged, disk, "after a hang");
+                }
+            }
+        }
+
+        killed.Release();
+        _isCutting = false;
+    }
+
+    private void ReadWithout(PoolWorld world, BlockOracle[] oracles, int disk, string where)
+    {
+        PoolWorld without = world.Fork(world.Lane.Seed + (ulong)disk + 1);
+        without.Remove(disk);
+        if (Violation is null && Opens(without, $"{where}, without disk {disk + 1}"))
+        {
+            ReadAll(without, oracles, $"{where}, without disk {disk + 1}", isFirst: false);
+        }
+
+        without.Release();
     }
 
     /// <summary>Each lane has one handle of a disk, and none of one that has gone.</summary>
@@ -556,15 +604,7 @@ internal sealed class LaneSimulation
         ReadAll(world, oracles, $"{where}, repaired", isFirst: false);
         for (int times = depth == 0 && HasRedundancy ? DisksTakenAway : 0; times > 0 && Violation is null && world.MissingDisks == 0; times--)
         {
-            int disk = random.Next(world.Disks.Length);
-            PoolWorld without = world.Fork(world.Lane.Seed + (ulong)disk + 1);
-            without.Remove(disk);
-            if (Opens(without, $"{where}, without disk {disk + 1}"))
-            {
-                ReadAll(without, oracles, $"{where}, without disk {disk + 1}", isFirst: false);
-            }
-
-            without.Release();
+            ReadWithout(world, oracles, random.Next(world.Disks.Length), where);
         }
     }
 

@@ -44,7 +44,10 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(3, 1, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { Parities = 1, HasNoJournals = true },
         new(1, 2, false, 512, 3, IsWholePool: true) { Members = 4, Neighbor = new(1, 2, true, 512, 2, IsWholePool: true) },
         new(3, 1, true, 4096, 1, IsWholePool: true) { Parities = 1, Members = 7, Neighbor = new(2, 2, false, 4096, 1, IsWholePool: true) },
-        new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256) { CachePoolDisks = 3, Members = 3, Neighbor = new(1, 2, false, 512, 2, IsWholePool: true) },
+        new(1, 2, true, 512, 2, IsWholePool: true, CacheBlocks: 256)
+        {
+            CachePoolDisks = 3, Members = 3, Neighbor = new(1, 2, false, 512, 2, IsWholePool: true),
+        },
         new(1, 3, false, 4096, 2, IsWholePool: true) { Members = 8, Neighbor = new(2, 2, true, 4096, 1, IsWholePool: true) },
         new(1, 2, true, 512, 3, IsWholePool: true) { Members = 3, Neighbor = new(1, 2, true, 512, 2, IsWholePool: true) },
         new(4, 1, true, 512, 1, IsWholePool: true) { Parities = 2, Members = 6, Neighbor = new(1, 2, true, 512, 3, IsWholePool: true) },

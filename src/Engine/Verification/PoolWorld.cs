@@ -246,7 +246,8 @@ public sealed class PoolWorld : ISimWorld
 
     /// <inheritdoc cref="ISimWorld.Fork"/>
     public PoolWorld Fork(ulong seed) =>
-        new PoolWorld(seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines)
+        new PoolWorld(
+            seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines)
             .WithPulled(this);
 
     /// <summary>Makes the pool and virtual disks.</summary>
@@ -383,7 +384,6 @@ public sealed class PoolWorld : ISimWorld
                 foreach (SimVirtualDisk disk in VirtualDisks)
                 {
                     disk.Open = disk.Open!.Fault == IoError.None ? disk.Open : await VirtualDiskStack.Reopen(Pool!, disk.Open);
-                    await pool.LinkTo(disk.Open.Lane).Call(static () => LaneTask.FromResult(default(Nothing)));   // its lane has taken the disk
                 }
             }
         }
