@@ -41,7 +41,8 @@ internal sealed class MemberSimulation
         _scenario = scenario;
         _choices = new Random((int)seed);
         _nextSeed = seed * 1000;
-        _world = PoolWorld.New(scenario.Disks, SpaceScenario.PoolDiskBytes, scenario.SectorSize, _nextSeed++, scenario.Spec(seed), hasDataLane: SpaceScenario.HasDataLane(seed));
+        _world = PoolWorld.New(
+            scenario.Disks, SpaceScenario.PoolDiskBytes, scenario.SectorSize, _nextSeed++, scenario.Spec(seed), hasDataLane: SpaceScenario.HasDataLane(seed));
         _oracle = new BlockOracle(scenario.Length);
     }
 

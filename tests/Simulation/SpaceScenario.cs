@@ -110,8 +110,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public long Length => TierSlices.Length > 0 ? TierSlices.Sum() * (long)SliceBytes : Rows * Shape.RowSize;
 
     /// <summary>Disks before their first use.</summary>
-    public ISimWorld NewWorld(ulong seed) =>
-        IsWholePool ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed)) : SpaceWorld.New(this, seed);
+    public ISimWorld NewWorld(ulong seed) => IsWholePool
+        ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed)) : SpaceWorld.New(this, seed);
 
     /// <summary>Whether the virtual disk is on a lane of its own; else on the lane of its pool.</summary>
     public static bool HasDataLane(ulong seed) => seed % 2 == 1;

@@ -384,6 +384,7 @@ public sealed class PoolWorld : ISimWorld
                 foreach (SimVirtualDisk disk in VirtualDisks)
                 {
                     disk.Open = disk.Open!.Fault == IoError.None ? disk.Open : await VirtualDiskStack.Reopen(Pool!, disk.Open);
+                    await pool.LinkTo(disk.Open.Lane).Call(static () => LaneTask.FromResult(default(Nothing)));   // its lane has taken the disk
                 }
             }
         }
