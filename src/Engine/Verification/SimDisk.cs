@@ -79,6 +79,9 @@ public sealed class SimDisk : IDisk
     /// <summary>Writes that found other bytes in their memory when the disk came to them: memory in flight was used again.</summary>
     public int ReusedBuffers { get; private set; }
 
+    /// <summary>Fault: no further handle of the disk can be made.</summary>
+    public bool CannotShare { get; set; }
+
     /// <summary>Called before each request takes effect: (kind, offset, length).</summary>
     public Action<SimOperation, long, int>? OnRequest { get; set; }
 
@@ -144,7 +147,7 @@ public sealed class SimDisk : IDisk
 
     /// <inheritdoc/>
     /// <remarks>The other lane is a <see cref="SimLane"/> that runs on the same thread.</remarks>
-    public DiskShare Share() => new(
+    public DiskShare Share() => CannotShare ? throw new DiskOpenException(DiskOpenFailure.Failed, "No descriptor is left.") : new(
         lane =>
         {
             SimPort port = new((SimLane)lane);

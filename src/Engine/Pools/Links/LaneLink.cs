@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Pools;
 //
 // A disk leaves in this order:
 //
-//   1. A lane whose request failed uses the disk no more and orders its eviction. Other lanes go on with the disk.
+//   1. A lane whose request failed uses the disk no more and orders its eviction. Other lanes keep the disk in their tables; requests of theirs that are
+//      under way at it fail when the pool detaches itself from the device, and then they order the same.
 //   2. The view without the disk is durable. Only then its table goes to every lane, before the answer to the order.
 //   3. A lane that takes the table gives up its requests to the disk, and its virtual disks record what is dirty on it.
 //   4. LEFT: the records are durable, every request of the lane has ended, given-up ones too, and its handle is closed. What could not be recorded because a
@@ -25,6 +26,7 @@ namespace TierSpaces.Engine.Pools;
 //  2. A table goes to the lane only when its view is durable.
 //  3. A disk that the lane wants evicted is not in its table, although the view in force may still have it.
 //  4. A disk is owed from the sending of the table without it until LEFT.
+//  5. A disk of which the lane can get no handle, because the process has no descriptor left, is out for this lane: what it misses is recorded.
 
 /// <summary>The link of virtual disks on a lane of their own.</summary>
 internal sealed class LaneLink : PoolLink
@@ -68,7 +70,10 @@ internal sealed class LaneLink : PoolLink
         {
             if (pool.Disk(member.Disk) is { } disk)
             {
-                shares.Add((member.Disk.Value, disk.Share()));
+                if (TryShare(disk) is { } share)
+                {
+                    shares.Add((member.Disk.Value, share));
+                }
             }
             else if (pool.Members.IsLeaving(member.Disk.Value))
             {
@@ -189,9 +194,8 @@ internal sealed class LaneLink : PoolLink
             Owe(disk);
             SendToLane(() => TakeLeft(disk));
         }
-        else if (change.Kind == MembershipChangeKind.Joined && Owner.Disk(disk) is { } device)
+        else if (change.Kind == MembershipChangeKind.Joined && Owner.Disk(disk) is { } device && TryShare(device) is { } share)
         {
-            DiskShare share = device.Share();
             SendToLane(() => TakeJoined(disk.Value, share));
         }
     }
@@ -199,6 +203,19 @@ internal sealed class LaneLink : PoolLink
     private void Owe(DiskNumber disk) => _owed.Add(disk);
 
     private void OnDiskMarkedStale(DiskNumber disk) => SendToLane(() => TellMarkedStale(disk));
+
+    /// <summary>Prepares a handle; null: there is no descriptor for it.</summary>
+    private static DiskShare? TryShare(IDisk disk)
+    {
+        try
+        {
+            return disk.Share();
+        }
+        catch (DiskOpenException)
+        {
+            return null;
+        }
+    }
 
     private void TakeFirst(List<(int Number, DiskShare Share)> shares, List<int> leaving)
     {
