@@ -616,6 +616,7 @@ internal sealed class LaneSimulation
             Report(where, $"does not open: {rejected}");
         }
 
+        world.PoolLane.Advance(5 * Millisecond);   // every lane has taken the disks that have joined
         return rejected.Length == 0;
     }
 

@@ -9,7 +9,7 @@ using TierSpaces.Simulation;
 namespace TierSpaces.Engine.Tests.VirtualDisks;
 
 /// <summary>
-/// A disk without another copy stays in the view while it does not answer. No slab of it gets another owner before its late requests
+/// Requests that were given up end late. A disk without another copy stays in the view while it does not answer. No slab of it gets another owner before its late requests
 /// have ended: one of them would change what the next owner wrote.
 /// </summary>
 public class GivenUpSlabTests
@@ -75,6 +75,25 @@ public class GivenUpSlabTests
         _world.Disks[_disk].Wake();
         Assert.Equal(RepairEnd.Done, _world.Lane.Run(move));
         Assert.Equal(free + 1, Pool.Allocator.FreeSlabs(Number));
+    }
+
+    [Fact]
+    public void A_disk_that_has_left_joins_when_late_requests_to_it_have_ended()
+    {
+        SpaceScenario scenario = new(1, 2, true, 4096, 2, IsWholePool: true);
+        _world = PoolWorld.New(scenario.Disks, 48L << 20, 4096, 5, scenario.Spec(5), hasDataLane: true);
+        Assert.Equal("", _world.Lane.Run(_world.Open(isNew: true)));
+        Assert.Equal(IoError.None, Write(0));
+        _disk = Data.Row(0)!.Mapping.Sources[0].Disk.Value - 1;
+        _world.Disks[_disk].Hang();
+        Assert.Equal(IoError.None, Write(0));
+        _world.Lane.Advance(Minute);
+        Assert.False(Pool.View.Contains(Number));
+        Assert.True(Pool.IsOwed(Number));
+
+        _world.Disks[_disk].Wake();
+        _world.Lane.Advance(Minute);
+        Assert.False(Pool.IsOwed(Number));
     }
 
     private long RowBytes => Pool.Slabs.DataBytes;
