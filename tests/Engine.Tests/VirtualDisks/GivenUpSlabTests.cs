@@ -9,14 +9,15 @@ using TierSpaces.Simulation;
 namespace TierSpaces.Engine.Tests.VirtualDisks;
 
 /// <summary>
-/// Requests that were given up end late. A disk without another copy stays in the view while it does not answer. No slab of it gets another owner before its late requests
-/// have ended: one of them would change what the next owner wrote.
+/// Requests that were given up end late. A disk without another copy stays in the view while it does not answer. No slab of it gets another owner before
+/// its late requests have ended: one of them would change what the next owner wrote.
 /// </summary>
 public class GivenUpSlabTests
 {
     private const int Members = 7;   // two of them hold no metadata
     private const int Rows = 9;
-    private const long Minute = 60_000_000_000;
+    private const long Second = 1_000_000_000;
+    private const long Minute = 60 * Second;
 
     private PoolWorld _world = null!;
     private int _disk;               // counted from 0
@@ -87,12 +88,12 @@ public class GivenUpSlabTests
         _disk = Data.Row(0)!.Mapping.Sources[0].Disk.Value - 1;
         _world.Disks[_disk].Hang();
         Assert.Equal(IoError.None, Write(0));
-        _world.Lane.Advance(Minute);
+        _world.Lane.Advance(Second);
         Assert.False(Pool.View.Contains(Number));
         Assert.True(Pool.IsOwed(Number));
 
         _world.Disks[_disk].Wake();
-        _world.Lane.Advance(Minute);
+        _world.Lane.Advance(Second);
         Assert.False(Pool.IsOwed(Number));
     }
 
