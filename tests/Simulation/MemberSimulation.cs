@@ -147,6 +147,7 @@ internal sealed class MemberSimulation
         Load();
         SimMedia? image = _choices.Next(2) == 0 ? _older.GetValueOrDefault(disk) : null;
         CrashSimulation.Count(image is not null, "an older image returned while the host ran");
+        _world.Lane.PumpWhile(() => Violation is null && !_world.CanReturn(disk), 60_000_000_000);   // until its lane has released the disk
         string rejected = Violation is not null ? ""
             : _world.Lane.Run(image is null ? _world.Return(disk) : _world.Return(disk, image.Snapshot()));
         _away = -1;

@@ -134,7 +134,7 @@ public sealed class SimDisk : IDisk
         Hung = false;
         foreach (SimPort port in _ports.ToArray())
         {
-            if (port == _own)
+            if (port.Lane.IsCurrent)
             {
                 port.Woken.NotifyAll();
             }
