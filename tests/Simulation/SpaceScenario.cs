@@ -111,8 +111,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Disks before their first use.</summary>
     public ISimWorld NewWorld(ulong seed) => IsWholePool
-        ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed) && CachePoolDisks == 0)
-        : SpaceWorld.New(this, seed);   // a lent cache on a lane of its own: the scenarios with two virtual disks
+        ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed))
+        : SpaceWorld.New(this, seed);
 
     /// <summary>Whether the virtual disk is on a lane of its own; else on the lane of its pool.</summary>
     public static bool HasDataLane(ulong seed) => seed % 2 == 1;

@@ -149,8 +149,11 @@ public sealed class PoolWorld : ISimWorld
         return Return(disk, Disks[disk].Media);
     }
 
-    /// <summary>Puts a disk where one is missing; the reason why it does not take part, or empty.</summary>
-    public LaneTask<string> Return(int disk, SimMedia media) => OnPoolLane(() => ReturnNow(disk, media));
+    /// <summary>
+    /// Puts a disk where one is missing; the reason why it does not take part, or empty. The lane of the virtual disk has taken it then: the answer comes on
+    /// the queue of the disk's own pool, after its table.
+    /// </summary>
+    public LaneTask<string> Return(int disk, SimMedia media) => PoolOf(disk)!.LinkTo(Lane).Ask(_ => ReturnNow(disk, media));
 
     private async LaneTask<string> ReturnNow(int disk, SimMedia media)
     {
@@ -401,7 +404,10 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>The number of a disk in its pool.</summary>
     internal DiskNumber NumberOf(int disk) => new((ushort)(disk < _ownerDisks ? disk + 1 : disk - _ownerDisks + 1));
 
-    private static int Present(Pool pool) => pool.View.Members.Count(member => pool.Disk(member.Disk) is not null);
+    /// <summary>Disks that the pool uses, and every lane with an open virtual disk: one that has joined is present when they have all taken it.</summary>
+    private int Present(Pool pool) => pool.View.Members.Count(member => pool.Disk(member.Disk) is not null
+        && VirtualDisks.SelectMany(static disk => new[] { disk.Open?.Pool, disk.Open?.Remote?.Pool }).OfType<PoolLink>()
+            .All(link => !link.IsOf(pool) || link.Members.Disk(member.Disk.Value) is not null));
 
     /// <summary>Stops cleanly.</summary>
     public async LaneTask<IoError> Close()
