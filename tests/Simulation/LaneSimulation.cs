@@ -26,10 +26,12 @@ internal sealed class LaneSimulation
     private const int Rounds = 6;
     private const int Clients = 3;   // of each virtual disk
     private const int ReadersOfUnmappedRow = 5;
-    private const int CutsMax = 12;
+    private const int CutsMax = 14;
+    private const int CutsOfRoundMax = 3;
     private const double CutChance = 0.0003;
     private const double CutChanceInWindow = 0.002;   // while a disk leaves or returns
-    private const double CutChanceAtFlush = 0.03;      // then, when a flush has just been acknowledged
+    private const double CutChanceAtFlush = 0.05;      // then, when a flush has just been acknowledged
+    private const double CutChanceWithoutDisk = 0.3;   // and when it was the first without the disk
     private const int DisksTakenAway = 2;              // after a stop, one at a time
     private const uint ValuesOfNeighbor = 1 << 24;     // data of one virtual disk is never right on the other
     private const long Millisecond = 1_000_000;
@@ -47,11 +49,15 @@ internal sealed class LaneSimulation
     private SimMedia? _older;                        // what it was
     private int _victim = -1;
     private SimLane? _failsFor;   // the victim fails the requests of this lane
-    private bool _hasHung;      // in this round
+    private bool _isOld;        // what the disk of this round held may be wrong if a rule is broken: see StopAfterReturn
+    private int _slowMetadata = 4;   // a write of the pool's metadata takes up to so many milliseconds
     private bool _isReturning;
     private bool _isCutting;
     private int _running;
-    private int _views;   // changes of the members so far
+    private int _views;        // changes of the members so far
+    private int _olderViews;   // when the older copy was made
+    private int _viewsAtDeparture;
+    private int _cutsOfRound;
     private bool _stops;
 
     private LaneSimulation(SpaceScenario scenario, ulong seed)
@@ -106,10 +112,17 @@ internal sealed class LaneSimulation
 
         Array.ForEach(Enumerable.Range(0, _world.Disks.Length).ToArray(), SlowDown);
         Watch();
-        _older = HasRedundancy ? _world.Disks[_aged].Media.Snapshot() : null;
         for (int round = 0; round < Rounds && Violation is null; round++)
         {
             BeLate();
+            _cutsOfRound = 0;
+            _slowMetadata = PoolLane.Next(2) == 0 ? 12 : 4;
+            if (HasRedundancy && _older is null)
+            {
+                _older = _world.Disks[_aged].Media.Snapshot();
+                _olderViews = _views;
+            }
+
             _stops = false;
             foreach (LoadedDisk disk in _loaded)
             {
@@ -160,11 +173,11 @@ internal sealed class LaneSimulation
     private void BeLate()
     {
         SimLane[] lanes = [PoolLane, .. _world.VirtualDisks.Select(static disk => disk.Lane)];
-        int late = PoolLane.Next(6);   // 1, 2: a data lane; 3: both; 4: that of the pool
+        int late = PoolLane.Next(5);   // 1, 2: a data lane; 3: both; 4: that of the pool
         for (int i = 0; i < lanes.Length; i++)
         {
             bool isLate = i == 0 ? late == 4 : late == i || late == 3;
-            lanes[i].LateNs = isLate ? (2 + PoolLane.Next(24)) * Millisecond : 0;
+            lanes[i].LateNs = isLate ? (4 + PoolLane.Next(36)) * Millisecond : 0;
         }
     }
 
@@ -177,7 +190,7 @@ internal sealed class LaneSimulation
             MaybeCut(_victim >= 0 ? CutChanceInWindow : CutChance);
         };
         device.WriteTakesLonger = (offset, _) =>
-            !IsSlab(disk, offset) ? PoolLane.Next(4) * Millisecond
+            !IsSlab(disk, offset) ? PoolLane.Next(_slowMetadata) * Millisecond
             : disk == _victim || PoolLane.Next(6) == 0 ? PoolLane.Next(16) * Millisecond : 0;
         device.ReadTakesLonger = (_, _) => PoolLane.Next(3) == 0 ? PoolLane.Next(40) * Millisecond : 0;
         device.WriteFails = (offset, _) => IsFailing(disk, offset);
@@ -263,7 +276,8 @@ internal sealed class LaneSimulation
     private void Depart()
     {
         _victim = ChooseVictim();
-        _hasHung = false;
+        _isOld = false;
+        _viewsAtDeparture = _views;
         SimDisk disk = _world.Disks[_victim];
         switch (HasRedundancy ? PoolLane.Next(4) : 3)
         {
@@ -287,17 +301,39 @@ internal sealed class LaneSimulation
                 break;
             default:
                 CrashSimulation.Count("disk hung under two lanes");
-                _hasHung = true;
+                _isOld = true;
                 disk.WakeTakesNs = (int)((10 + (PoolLane.Next(2) * 150)) * Millisecond);
                 disk.Hang();
                 PoolLane.Schedule((100 + PoolLane.Next(1400)) * Millisecond, disk.Wake);
                 break;
         }
 
+        foreach (LoadedDisk loaded in HasRedundancy ? _loaded : [])
+        {
+            int victim = _victim;
+            Start(loaded.Disk.Lane, () => FlushWithout(loaded, victim));
+        }
+
         if (HasRedundancy && PoolLane.Next(4) > 0)
         {
             _isReturning = true;
             Start(_world.Lane, () => ReturnSoon(_victim, hasLostPower: disk.Pulled || (!disk.Hung && PoolLane.Next(2) == 0)));
+        }
+    }
+
+    /// <summary>A client flushes as soon as its lane has the table without a disk, while it is being recorded what the disk missed.</summary>
+    private async LaneTask FlushWithout(LoadedDisk loaded, int disk)
+    {
+        PoolLink link = loaded.Disk.Open!.Pool;
+        while (_world.PoolOf(disk) == _world.Pool && link.View.Contains(_world.NumberOf(disk)) && !_stops)
+        {
+            await loaded.Disk.Lane.Delay(Millisecond / 50);
+        }
+
+        for (int times = loaded.Disk.Lane.Next(4); times > 0 && Violation is null; times--)
+        {
+            await loaded.Load.FlushAll();
+            MaybeCut(CutChanceWithoutDisk);
         }
     }
 
@@ -354,9 +390,10 @@ internal sealed class LaneSimulation
         if (hasLostPower)
         {
             _replaced.Add(_world.Disks[disk]);
-            if (disk == _aged && _older is not null && _views > 1 && PoolLane.Next(2) == 0)
+            if (disk == _aged && _older is not null && _viewsAtDeparture > _olderViews)
             {
                 (older, _older) = (_older, null);
+                _isOld = true;
             }
         }
 
@@ -394,7 +431,7 @@ internal sealed class LaneSimulation
 
         int victim = _victim;
         _victim = -1;
-        PoolLane.Advance(300 * Millisecond);   // every lane has taken the return
+        PoolLane.Advance(400 * Millisecond);   // every lane has taken the return
         CheckHandles();
         foreach (LoadedDisk loaded in _loaded.Where(static loaded => loaded.Disk.Open!.Fault != IoError.None && loaded.Load.MayHang))
         {
@@ -402,15 +439,18 @@ internal sealed class LaneSimulation
             loaded.Disk.Open = PoolLane.Run(VirtualDiskStack.Reopen(_world.Pool!, loaded.Disk.Open!));
         }
 
-        StopAfterHang(victim);
+        StopAfterReturn(victim);
         Repair(_world, "round");
         ReadAll(_world, [.. _loaded.Select(static loaded => loaded.Oracle)], "round", isFirst: false);
     }
 
-    /// <summary>After a disk hung and came back: late requests must not have changed what it holds, so it is read without each of the other disks.</summary>
-    private void StopAfterHang(int victim)
+    /// <summary>
+    /// After a disk hung, or came back as an older copy: late requests must not have changed what it holds, and nothing of the copy may count as new. So it is
+    /// read without each of the other disks.
+    /// </summary>
+    private void StopAfterReturn(int victim)
     {
-        if (Violation is not null || !_hasHung || !HasRedundancy)
+        if (Violation is not null || !_isOld || !HasRedundancy)
         {
             return;
         }
@@ -420,15 +460,15 @@ internal sealed class LaneSimulation
         BlockOracle[] judged = [.. _loaded.Select(static loaded => loaded.Oracle.Clone())];
         Array.ForEach(judged, static oracle => oracle.ProcessCrash());
         Cuts++;
-        if (Opens(killed, "after a hang"))
+        if (Opens(killed, "after a return"))
         {
-            ReadAll(killed, judged, "after a hang", isFirst: true);
-            Repair(killed, "after a hang");
+            ReadAll(killed, judged, "after a return", isFirst: true);
+            Repair(killed, "after a return");
             for (int disk = 0; disk < killed.Disks.Length; disk++)
             {
                 if (disk != victim)
                 {
-                    ReadWithout(killed, judged, disk, "after a hang");
+                    ReadWithout(killed, judged, disk, "after a return");
                 }
             }
         }
@@ -530,12 +570,13 @@ internal sealed class LaneSimulation
 
     private void MaybeCut(double chance)
     {
-        if (_isCutting || Violation is not null || Cuts >= CutsMax || PoolLane.NextRandom() > ulong.MaxValue * chance)
+        if (_isCutting || Violation is not null || Cuts >= CutsMax || _cutsOfRound >= CutsOfRoundMax || PoolLane.NextRandom() > ulong.MaxValue * chance)
         {
             return;
         }
 
         _isCutting = true;
+        _cutsOfRound++;
         Stop(_world, [.. _loaded.Select(static loaded => loaded.Oracle)], PoolLane.NextRandom(), depth: 0);
         _isCutting = false;
     }

@@ -97,6 +97,28 @@ public class GivenUpSlabTests
         Assert.False(Pool.IsOwed(Number));
     }
 
+    [Fact]
+    public void A_disk_that_has_left_joins_when_what_it_misses_is_recorded()
+    {
+        SpaceScenario scenario = new(1, 2, false, 4096, 2, IsWholePool: true);
+        _world = PoolWorld.New(scenario.Disks, 48L << 20, 4096, 5, scenario.Spec(5), hasDataLane: true);
+        Assert.Equal("", _world.Lane.Run(_world.Open(isNew: true)));
+        Assert.Equal(IoError.None, Write(0));
+        _disk = Data.Row(0)!.Mapping.Sources[0].Disk.Value - 1;
+        Array.ForEach(_world.Disks, static disk => disk.WriteTakesLonger = static (_, _) => Second / 20);
+        _world.Lane.LateNs = Second;
+        _world.PoolLane.Post(() => Pool.Evict(Number, "it is taken out").Forget());
+        _world.Lane.PumpWhile(() => Pool.View.Contains(Number), Minute);
+        for (long waitedNs = 0; waitedNs < Second / 2; waitedNs += Second / 100)
+        {
+            Assert.True(Pool.IsOwed(Number));   // its lane has not taken the table yet
+            _world.Lane.Advance(Second / 100);
+        }
+
+        _world.Lane.PumpWhile(() => Pool.IsOwed(Number), Minute);
+        Assert.NotEqual(0, Data.Row(0)!.Stale(0));
+    }
+
     private long RowBytes => Pool.Slabs.DataBytes;
 
     /// <summary>A virtual disk without redundancy on a lane of its own, with rows on a disk that holds neither metadata nor the integrity log.</summary>
