@@ -109,12 +109,14 @@ public class GivenUpSlabTests
         _world.Lane.LateNs = Second;
         _world.PoolLane.Post(() => Pool.Evict(Number, "it is taken out").Forget());
         _world.Lane.PumpWhile(() => Pool.View.Contains(Number), Minute);
+        LaneTask<CommitResult> early = _world.TryReturn(_disk, hasLostPower: false);
         for (long waitedNs = 0; waitedNs < Second / 2; waitedNs += Second / 100)
         {
             Assert.True(Pool.IsOwed(Number));   // its lane has not taken the table yet
             _world.Lane.Advance(Second / 100);
         }
 
+        Assert.Equal(CommitStatus.Refused, _world.Lane.Run(early).Status);
         _world.Lane.PumpWhile(() => Pool.IsOwed(Number), Minute);
         Assert.NotEqual(0, Data.Row(0)!.Stale(0));
     }
