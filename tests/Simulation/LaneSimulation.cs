@@ -35,6 +35,7 @@ internal sealed class LaneSimulation
     private const int DisksTakenAway = 2;              // after a stop, one at a time
     private const uint ValuesOfNeighbor = 1 << 24;     // data of one virtual disk is never right on the other
     private const long Millisecond = 1_000_000;
+    private const long Lateness = 400 * Millisecond;   // a message of any lane is there by then
     private const long LongestWaitNs = 120_000 * Millisecond;
 
     private static readonly IoDeadlines s_deadlines = new(HedgeNs: 50 * Millisecond, PatienceNs: 500 * Millisecond, StallNs: 4_000 * Millisecond);
@@ -423,6 +424,12 @@ internal sealed class LaneSimulation
         {
             PoolLane.PumpWhile(() => Violation is null && _world.Disks[_victim].TotalInFlight > 0, LongestWaitNs);
             CommitResult joined = PoolLane.Run(Return(_victim, hasLostPower: _world.Disks[_victim].Pulled));
+            for (int again = 0; again < 10 && joined.Status == CommitStatus.Refused; again++)
+            {
+                PoolLane.Advance(Lateness);   // its last request has ended, and the lane that gave it has not seen that yet
+                joined = PoolLane.Run(Return(_victim, hasLostPower: false));
+            }
+
             if (!joined.Succeeded)
             {
                 Report("return", joined.Reason);
@@ -431,7 +438,7 @@ internal sealed class LaneSimulation
 
         int victim = _victim;
         _victim = -1;
-        PoolLane.Advance(400 * Millisecond);   // every lane has taken the return
+        PoolLane.Advance(Lateness);   // every lane has taken the return
         CheckHandles();
         foreach (LoadedDisk loaded in _loaded.Where(static loaded => loaded.Disk.Open!.Fault != IoError.None && loaded.Load.MayHang))
         {
