@@ -30,6 +30,7 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     private int _sectorSize = BlockSize;
     private int _length = BlockSize;   // of a request
     private bool _hasParity;
+    private bool _hasDataLane;         // instead of the lane of the pool
     private bool _isInSequence;        // requests, instead of at random
     private bool _countsRecords = true;   // a window counts only if its writes went into the ring
 
@@ -54,6 +55,17 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     [InlineData(LaneBackend.Threads)]
     public void Cached_writes_and_reads_allocate_nothing(LaneBackend backend) =>
         AssertNothing(backend, 2, ChecksumKind.CRC32C, _ => TemporaryImage.OnDisk(256 << 20), cacheBytes: 64 << 20);
+
+    /// <summary>The virtual disk is on a data lane, which reaches the member disks through handles of its own.</summary>
+    [Theory]
+    [InlineData(LaneBackend.Uring, 0)]
+    [InlineData(LaneBackend.Threads, 0)]
+    [InlineData(LaneBackend.Uring, 64 << 20)]
+    public void Requests_on_a_data_lane_allocate_nothing(LaneBackend backend, long cacheBytes)
+    {
+        _hasDataLane = true;
+        AssertNothing(backend, 2, ChecksumKind.CRC32C, _ => TemporaryImage.OnDisk(256 << 20), cacheBytes);
+    }
 
     /// <summary>Requests that begin and end in the middle of a block, short ones and those whose body is transferred in place.</summary>
     [Theory]
@@ -100,10 +112,14 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         int journals = cacheBytes > 0 && !_isInSequence ? copies : 0;
         TemporaryImage[] images = [.. Enumerable.Range(0, DataDisks(copies) + journals).Select(newImage)];
         using HostState state = new(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"));
-        using TestLane test = TestLane.Create(backend);
+        using TestLane control = TestLane.Create(backend);
+        using TestLane? data = _hasDataLane ? TestLane.Create(backend) : null;
+        TestLane lane = data ?? control;
         try
         {
-            (AllocationMeter reads, AllocationMeter writes) = test.Run(() => Measure(test.Lane, state, images, copies, checksum, cacheBytes));
+            Made made = control.Run(() => Make(control.Lane, lane.Lane, state, images, copies, checksum, cacheBytes));
+            (AllocationMeter reads, AllocationMeter writes) = lane.Run(() => Measure(lane.Lane, made.Disk));
+            control.Run(() => Close(made));
             Assert.Equal((0L, 0L), (reads.Least, writes.Least));
         }
         finally
@@ -112,17 +128,17 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         }
     }
 
-    private async LaneTask<(AllocationMeter Reads, AllocationMeter Writes)> Measure(
-        Lane lane, HostState state, TemporaryImage[] images, int copies, ChecksumKind checksum, long cacheBytes)
+    private async LaneTask<Made> Make(
+        Lane control, Lane lane, HostState state, TemporaryImage[] images, int copies, ChecksumKind checksum, long cacheBytes)
     {
         List<IDisk> disks = [];
         foreach (TemporaryImage image in images)
         {
-            disks.Add(new MeteredDisk(lane, await new DiskFactory().Open(lane, image.Uri, new DiskOverrides())));
+            disks.Add(new MeteredDisk(control, await new DiskFactory().Open(control, image.Uri, new DiskOverrides())));
         }
 
         Pool pool = await Pool.Create(
-            new PoolEnvironment(lane, new StateFolder(lane, state), lane.NewGuid()),
+            new PoolEnvironment(control, new StateFolder(control, state), control.NewGuid()),
             new NewPoolSpec { FriendlyName = "p" }, [.. disks.Select((disk, i) => Member(disk, i, isJournal: i >= DataDisks(copies)))]);
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
@@ -131,19 +147,24 @@ public sealed class VirtualDiskAllocationTests : IDisposable
             PhysicalDiskRedundancy = (ushort)(copies - 1), Interleave = _hasParity ? 64u << 10 : 256 << 10,
             Checksum = checksum, LogicalSectorSize = (ushort)_sectorSize,
             WriteCacheSize = cacheBytes, Destage = new DestageSettings { Hold = cacheBytes > 0 },
-        });
+        }, lane);
         Assert.Equal("", made.Reason);
-        VirtualDisk disk = made.Disk!.Disk;
+        return new Made(pool, made.Disk!, disks);
+    }
+
+    private async LaneTask<(AllocationMeter Reads, AllocationMeter Writes)> Measure(Lane lane, OpenVirtualDisk made)
+    {
+        VirtualDisk disk = made.Disk;
         await Fill(lane, disk);
 
         AllocationMeter reads = new(), writes = new();
         long endNs = lane.NowNs + LimitNs;
         while ((writes.Least > 0 || reads.Least > 0) && lane.NowNs < endNs)
         {
-            long records = made.Disk.Cache?.Counters.Records ?? -RoundsPerWindow;
+            long records = made.Cache?.Counters.Records ?? -RoundsPerWindow;
             writes.Begin();
             await Run(disk, isWrite: true);
-            if (!_countsRecords || (made.Disk.Cache?.Counters.Records ?? 0) - records >= RoundsPerWindow)
+            if (!_countsRecords || (made.Cache?.Counters.Records ?? 0) - records >= RoundsPerWindow)
             {
                 writes.End();   // not while a full ring lets writes pass by
             }
@@ -153,16 +174,19 @@ public sealed class VirtualDiskAllocationTests : IDisposable
             reads.End();
         }
 
-        Assert.Equal(_isInSequence, made.Disk.Space.Counters.Parity.WholeStripes > 20);
+        Assert.Equal(_isInSequence, made.Space.Counters.Parity.WholeStripes > 20);
         Array.ForEach(_buffers, lane.Buffers.Return);
-        Assert.Equal(IoError.None, await made.Disk.Close());
-        await pool.Close();
-        foreach (IDisk member in disks)
+        return (reads, writes);
+    }
+
+    private static async LaneTask Close(Made made)
+    {
+        Assert.Equal(IoError.None, await made.Disk.Call(made.Disk.Close));
+        await made.Pool.Close();
+        foreach (IDisk member in made.Members)
         {
             await member.Close();
         }
-
-        return (reads, writes);
     }
 
     private static NewDiskSpec Member(IDisk disk, int number, bool isJournal) => new(disk, $"d{number}")
@@ -224,4 +248,6 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         _random ^= _random << 17;
         return (long)(_random % (DiskBytes / BlockSize));
     }
+
+    private sealed record Made(Pool Pool, OpenVirtualDisk Disk, List<IDisk> Members);
 }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using TierSpaces.Acceptance;
 
 namespace TierSpaces.Host.Tests.Serving;
 
@@ -78,6 +79,37 @@ public class PauseTests(ITestOutputHelper output)
         }
     }
 
+    [Theory]
+    [MemberData(nameof(Backends))]
+    public void While_the_disk_of_another_pool_hangs(string backend)
+    {
+        using Scratch scratch = Start(backend, deadlines: "250,2000,6000");
+        NewPool(scratch, "H", 1, "256MB");
+        scratch.Succeed("New-VirtualDisk", "H", "-FriendlyName", "h", "-Size", "16MB", "-ResiliencySettingName", "Simple");
+        scratch.Succeed("Connect-VirtualDisk", "h");
+        string uri = scratch.One("Get-VirtualDisk", "h").GetProperty("NbdUri").GetString()!;
+        using PauseMeter meter = Connect(scratch);
+        bool holds = false;
+        for (int round = 0; round < Rounds && (s_isLong || !holds); round++)
+        {
+            TimeSpan quiet = meter.Quiet();
+            TimeSpan longest = meter.During(() =>
+            {
+                scratch.OrderFaults("* H1.img block");
+                using NbdClient hung = new(uri);
+                hung.Send(1, NbdClient.Write, NbdClient.ForceUnitAccess, 0, 4096, new byte[4096]);
+                Scratch.Eventually("the disk is found hung", () => StatusOf(scratch, "H1") == "Lost Communication");
+                Assert.NotEqual(0U, hung.NextAnswer().Error);
+            });
+            holds = Check("hung disk", quiet, longest, round);
+            scratch.OrderFaults();
+            Scratch.Eventually("the disk is all right again", () => StatusOf(scratch, "H1") == "OK");
+        }
+    }
+
+    private static string StatusOf(Scratch scratch, string disk) =>
+        scratch.One("Get-PhysicalDisk", disk).GetProperty("OperationalStatus")[0].GetString()!;
+
     private void Measure(PauseMeter meter, string what, Action work)
     {
         bool holds = false;
@@ -100,9 +132,14 @@ public class PauseTests(ITestOutputHelper output)
         return holds;
     }
 
-    private static Scratch Start(string backend)
+    private static Scratch Start(string backend, string? deadlines = null)
     {
         Scratch scratch = new() { Variables = { ["TIERSPACES_IO_BACKEND"] = backend } };
+        if (deadlines is not null)
+        {
+            scratch.Variables["TIERSPACES_IO_DEADLINES"] = deadlines;
+        }
+
         scratch.Variables["TIERSPACES_CALL_FAULTS"] = scratch.CallFaultRules;
         scratch.Succeed("start");
         return scratch;
