@@ -5,7 +5,7 @@ namespace TierSpaces.Cmdlets;
 
 /// <summary>
 /// Checks a value before PowerShell converts it to the number type of the parameter, so that one that does not fit is answered with the code and
-/// the range, as on the command line. A value that fits is passed on as it was given.
+/// the range, as on the command line. A value that fits is passed on as it was given, and a size in any way in which the command line takes it.
 /// </summary>
 /// <param name="parameter">Name of the parameter.</param>
 /// <param name="type">Type of the parameter.</param>
@@ -14,11 +14,23 @@ namespace TierSpaces.Cmdlets;
 public sealed class WholeNumberAttribute(string parameter, Type type, bool isSize) : ArgumentTransformationAttribute
 {
     /// <inheritdoc/>
-    public override object? Transform(EngineIntrinsics engineIntrinsics, object? inputData) =>
-        inputData is null || LanguagePrimitives.TryConvertTo(inputData, type, out object _)
-            ? inputData
+    public override object? Transform(EngineIntrinsics engineIntrinsics, object? inputData)
+    {
+        object? value = isSize ? WithSuffixes(inputData) : inputData;
+        return value is null || LanguagePrimitives.TryConvertTo(value, type, out object _)
+            ? value
             : throw new ArgumentTransformationMetadataException(
-                $"{NumberRange.Describe(parameter, type.IsArray ? type.GetElementType()! : type, isSize, ValueOf(inputData))} [StorageWMI {StorageErrors.InvalidParameter.Code}]");
+                $"{NumberRange.Describe(parameter, type.IsArray ? type.GetElementType()! : type, isSize, ValueOf(inputData!))} [StorageWMI {StorageErrors.InvalidParameter.Code}]");
+    }
+
+    /// <summary>Returns the value with the words that are sizes for the command line alone, as 100M and 1GiB, in bytes.</summary>
+    private static object? WithSuffixes(object? input)
+    {
+        object? value = input is PSObject wrapped ? wrapped.BaseObject : input;
+        return value is object[] items ? Array.ConvertAll(items, WithSuffixes)
+            : value is string text && !LanguagePrimitives.TryConvertTo(text, out ulong _) && SizeText.TryParse(text, out ulong bytes) ? bytes
+            : input;
+    }
 
     private string ValueOf(object input)
     {

@@ -22,6 +22,9 @@ internal static class OwnCommands
     /// <summary>Names of the commands that a person types.</summary>
     public static IEnumerable<string> Names => Build(verbs: false).Subcommands.Where(c => !c.Hidden).Select(c => c.Name);
 
+    /// <summary>Names of all commands but the verbs, also of those that only programs use.</summary>
+    internal static IEnumerable<string> AllNames => Build(verbs: false).Subcommands.SelectMany(static command => command.Aliases.Append(command.Name));
+
     private static RootCommand Build(bool verbs = true)
     {
         RootCommand root = new RootCommand("Storage Spaces on every machine: pools, resilient virtual disks, served over NBD.");

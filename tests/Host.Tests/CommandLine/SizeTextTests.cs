@@ -1,7 +1,7 @@
 using System.Numerics;
 using FsCheck;
 using FsCheck.Fluent;
-using TierSpaces.Host.CommandLine;
+using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Tests.CommandLine;
 
@@ -26,11 +26,24 @@ public class SizeTextTests
     }
 
     [Theory]
+    [InlineData("100M", 104857600UL)]
+    [InlineData("1t", 1099511627776UL)]
+    [InlineData("100MiB", 104857600UL)]
+    [InlineData("1.5gib", 1610612736UL)]
+    [InlineData("4K", 4096UL)]
+    [InlineData("2KiB", 2048UL)]
+    [InlineData("1P", 1125899906842624UL)]
+    [InlineData("0xAT", 10995116277760UL)]
+    public void Reads_the_suffixes_of_other_tools(string text, ulong expected) => Reads_what_PowerShell_reads(text, expected);
+
+    [Theory]
     [InlineData("")]
     [InlineData("GB")]
     [InlineData("-1GB")]
     [InlineData("1 GB")]
-    [InlineData("1GiB")]
+    [InlineData("1GiBB")]
+    [InlineData("1iB")]
+    [InlineData("M")]
     [InlineData("1,5GB")]
     [InlineData("1e3")]
     [InlineData("16384PB")]

@@ -5,7 +5,7 @@ namespace TierSpaces.Host.Verbs.Subsystems;
 
 /// <summary>
 /// The one storage subsystem: this machine. It has both names that Windows uses, for a single machine and for Storage Spaces, since
-/// scripts ask for either.
+/// scripts ask for either, or for its model.
 /// </summary>
 internal static class LocalSubsystem
 {
@@ -28,7 +28,7 @@ internal static class LocalSubsystem
         HealthStatus = healthStatus,
         OperationalStatus = [DisplayName.Of(OperationalStatus.OK)],
         Manufacturer = "TierSpaces",
-        Model = "TierSpaces",
+        Model = "Storage Spaces",
         AutomaticClusteringEnabled = false,
         PhysicalDisksPerStoragePoolMin = 1,
         SupportsMirrorLocal = true,

@@ -1,12 +1,13 @@
 using System.Globalization;
 
-namespace TierSpaces.Host.CommandLine;
+namespace TierSpaces.Contracts;
 
 /// <summary>
 /// Numbers as PowerShell writes them: decimal or 0x, an optional fraction, an optional suffix KB, MB, GB, TB or PB (powers of
 /// 1024, any case). A fraction is allowed where the product is whole to the byte after rounding, as PowerShell rounds it.
+/// The suffixes of other tools mean the same: M and MiB are MB.
 /// </summary>
-internal static class SizeText
+public static class SizeText
 {
     private static readonly string[] s_suffixes = ["KB", "MB", "GB", "TB", "PB"];
 
@@ -44,9 +45,13 @@ internal static class SizeText
     {
         for (int i = 0; i < s_suffixes.Length; i++)
         {
-            if (text.EndsWith(s_suffixes[i], StringComparison.OrdinalIgnoreCase))
+            string suffix = s_suffixes[i];
+            foreach (string way in (string[])[suffix, $"{suffix[0]}iB", suffix[..1]])
             {
-                return (text[..^2], 1UL << (10 * (i + 1)));
+                if (text.EndsWith(way, StringComparison.OrdinalIgnoreCase))
+                {
+                    return (text[..^way.Length], 1UL << (10 * (i + 1)));
+                }
             }
         }
 
