@@ -90,7 +90,8 @@ public class TwoLanesTests
         Assert.Equal(-1, Task.WaitAny(loads, milliseconds));
         home.KillHost(victim);
         Task.WaitAll(loads);
-        home.Eventually("both are served again", () => Array.TrueForAll(loaded, each => home.VirtualDisk(each.Name).GetProperty("NbdUri").GetString() == each.Uri));
+        home.Eventually(
+            "both are served again", () => Array.TrueForAll(loaded, each => home.VirtualDisk(each.Name).GetProperty("NbdUri").GetString() == each.Uri));
         Check(home, loaded, "killed");
     }
 
