@@ -174,11 +174,13 @@ internal sealed class PoolOpening
         }
     }
 
-    /// <summary>Excludes members that hold less than the pool knows that they held. Returns whether there were any.</summary>
+    // Voters that the view has just left out are judged too, before the promise of the new session is written to them: what they say of themselves is newer then.
+
+    /// <summary>Excludes voters that hold less than the pool knows that they held. Returns whether there were any.</summary>
     private async LaneTask<bool> ExcludeBehind(PoolState state, PoolView view)
     {
         bool any = false;
-        foreach (MemberDisk disk in _disks.Values.Where(disk => view.Contains(disk.Number)).ToArray())
+        foreach (MemberDisk disk in _disks.Values.Where(disk => view.HasVoter(disk.Number)).ToArray())
         {
             if (await ReturnRules.Judge(state, disk) == ReturnVerdict.Less)
             {
@@ -226,7 +228,7 @@ internal sealed class PoolOpening
         MetadataStore store = new(_environment, new StoreStart(_id, view, quorum.HighestSession + 1, epoch, recovered.State!, recovered.Tip, history));
         store.Hold();
         MemberDisk[] voters =
-            [.. _disks.Values.Where(disk => view.Contains(disk.Number) || view.Prior?.Disks.Contains(disk.Number) == true)];
+            [.. _disks.Values.Where(disk => view.HasVoter(disk.Number))];
         Array.ForEach(voters, store.Attach);
         if (!await Promise(store, voters, quorum, witness))
         {

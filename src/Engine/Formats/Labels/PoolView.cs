@@ -120,6 +120,9 @@ public sealed record PoolView
         return false;
     }
 
+    /// <summary>Whether a disk is a member, or votes for this view because it voted for the one before.</summary>
+    public bool HasVoter(DiskNumber disk) => Contains(disk) || Prior?.Disks.Contains(disk) == true;
+
     /// <summary>Whether a disk is a member that holds metadata.</summary>
     public bool IsMetadata(DiskNumber disk) => Members.Contains(new ViewMember(disk, true));
 
