@@ -174,7 +174,8 @@ internal sealed class PoolOpening
         }
     }
 
-    // Voters that the view has just left out are judged too, before the promise of the new session is written to them: what they say of themselves is newer then.
+    // Voters that the view has just left out are judged too, before the new session writes its promise to them: what they say of themselves is newer
+    // after that.
 
     /// <summary>Excludes voters that hold less than the pool knows that they held. Returns whether there were any.</summary>
     private async LaneTask<bool> ExcludeBehind(PoolState state, PoolView view)
