@@ -10,8 +10,7 @@ internal static class Program
     {
         if (words.Length == 0 || VerbDescription.Find(words[0]) is not { } verb)
         {
-            return words.Length > 0 && UnknownCommand.Is(words[0])
-                ? Task.FromResult(UnknownCommand.Report(words[0], Console.Error)) : OwnCommands.RunAsync(words);
+            return OwnCommands.RunAsync(words);
         }
 
         string[] rest = words[1..];

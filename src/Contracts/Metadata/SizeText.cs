@@ -9,6 +9,8 @@ namespace TierSpaces.Contracts;
 /// </summary>
 public static class SizeText
 {
+    private const string UnitLetters = "KMGTP";
+
     private static readonly string[] s_suffixes = ["KB", "MB", "GB", "TB", "PB"];
 
     /// <summary>Reads a size in bytes from 0 to 2^64 - 1; false when the text is none.</summary>
@@ -43,19 +45,11 @@ public static class SizeText
 
     private static (string Number, ulong Factor) SplitSuffix(string text)
     {
-        for (int i = 0; i < s_suffixes.Length; i++)
-        {
-            string suffix = s_suffixes[i];
-            foreach (string way in (string[])[suffix, $"{suffix[0]}iB", suffix[..1]])
-            {
-                if (text.EndsWith(way, StringComparison.OrdinalIgnoreCase))
-                {
-                    return (text[..^way.Length], 1UL << (10 * (i + 1)));
-                }
-            }
-        }
-
-        return (text, 1);
+        string unit = text.EndsWith("iB", StringComparison.OrdinalIgnoreCase) ? text[..^2]
+            : text.EndsWith("B", StringComparison.OrdinalIgnoreCase) ? text[..^1]
+            : text;
+        int power = unit.Length > 0 ? UnitLetters.IndexOf(char.ToUpperInvariant(unit[^1]), StringComparison.Ordinal) : -1;
+        return power < 0 ? (text, 1) : (unit[..^1], 1UL << (10 * (power + 1)));
     }
 
     private static bool TryScale(decimal number, ulong factor, out ulong bytes)

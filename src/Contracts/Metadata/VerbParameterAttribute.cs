@@ -6,7 +6,7 @@ public enum ParameterKind
     /// <summary>As the type of the property says.</summary>
     Value = 0,
 
-    /// <summary>A number of bytes with an optional suffix KB, MB, GB, TB or PB (powers of 1024).</summary>
+    /// <summary>A number of bytes with an optional suffix, see <see cref="SizeText"/>.</summary>
     Size,
 
     /// <summary>A file or device; the client makes it absolute, since the host has another current directory.</summary>

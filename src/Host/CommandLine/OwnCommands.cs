@@ -16,14 +16,14 @@ internal static class OwnCommands
     {
         ParserConfiguration configuration = new ParserConfiguration { EnablePosixBundling = false, ResponseFileTokenReplacer = null };
         InvocationConfiguration invocation = new InvocationConfiguration { EnableDefaultExceptionHandler = false };
-        return Build().Parse(words, configuration).InvokeAsync(invocation);
+        RootCommand root = Build();
+        return words.Length > 0 && UnknownCommand.Is(words[0], root.Subcommands.Select(static command => command.Name))
+            ? Task.FromResult(UnknownCommand.Report(words[0], Console.Error))
+            : root.Parse(words, configuration).InvokeAsync(invocation);
     }
 
     /// <summary>Names of the commands that a person types.</summary>
     public static IEnumerable<string> Names => Build(verbs: false).Subcommands.Where(c => !c.Hidden).Select(c => c.Name);
-
-    /// <summary>Names of all commands but the verbs, also of those that only programs use.</summary>
-    internal static IEnumerable<string> AllNames => Build(verbs: false).Subcommands.SelectMany(static command => command.Aliases.Append(command.Name));
 
     private static RootCommand Build(bool verbs = true)
     {

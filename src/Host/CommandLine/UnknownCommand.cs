@@ -11,9 +11,8 @@ internal static class UnknownCommand
     private const int NearMost = 5;
     private const int EditsMost = 2;   // of a noun, or of a whole name
 
-    /// <summary>Whether a word is meant as a command and is none.</summary>
-    internal static bool Is(string word) =>
-        word.Length > 0 && char.IsLetter(word[0]) && VerbDescription.Find(word) is null && !OwnCommands.AllNames.Contains(word);
+    /// <summary>Whether a word is meant as a command, not as an option, and is none of these.</summary>
+    internal static bool Is(string word, IEnumerable<string> commands) => word.Length > 0 && char.IsLetter(word[0]) && !commands.Contains(word);
 
     /// <summary>Says so in at most three lines. Returns the exit code.</summary>
     internal static int Report(string word, TextWriter error)
