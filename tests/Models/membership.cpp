@@ -4,9 +4,9 @@
 #include "bfs.h"
 enum { N = 3 };
 // Rules; 0 takes one out.
-static int r_held, r_before, r_rounds, r_token, r_pending, r_joiner, r_journal, r_whole, r_keep, meta, fp;
+static int r_held, r_before, r_rounds, r_token, r_pending, r_joiner, r_journal, r_whole, r_keep, r_voter, meta, fp;
 static int O, W, L, J, C, R, F;   // bounds: openings, writes, leaves, joins, crashes, restores; F: image of another history
-struct Disk { u8 data, epoch, hba, view, settled, vep, syn, sess, prev, open, seq, stale, held[N], hseq[N], hsess[N], pad; };
+struct Disk { u8 data, epoch, hba, view, settled, vep, syn, sess, prev, open, seq, stale, held[N], hseq[N], hsess[N], prior; };   // prior: members of the view before, which vote until the view is settled
 enum { OFF, SERVE, REC, VIEW, SETTLE, POST, LATE, CLOSE1, CLOSE2 };
 enum { OPEN, LEAVE, JOIN };
 struct S {
@@ -77,6 +77,12 @@ static void start(S s, const char*) {
   int high = num(last); for (int i = 0; i < N; i++) { if (line >> i & 1 && num(s.d[i].open) > high) high = num(s.d[i].open); if (line >> i & 1 && num(s.d[i].sess) > high) high = num(s.d[i].sess); }
   for (int i = 0; i < N; i++) if (!(s.foreign >> i & 1)) { if (num(s.d[i].open) > high) high = num(s.d[i].open); }   // promised numbers are found by the votes
   s.prev = last; s.open = high + 1; s.sess = last; (void)before; s.m = t; s.clean = 0; s.nO++;
+  // the promise and the view, written again, reach those who still vote for the view before: then they say that they are as new as the others
+  u8 told = 0; for (int i = 0; i < N; i++) if ((line & v.prior & ~v.view) >> i & 1) {
+    if (r_voter && judge(s, i) == 1) { s.behind |= 1 << i; sound(s, i, 1); }
+    else told |= 1 << i;
+  }
+  if (told) { s.e++; for (int i = 0; i < N; i++) if (told >> i & 1) { s.d[i].epoch = s.e; s.d[i].seq = s.seq; s.d[i].sess = s.sess; s.d[i].prev = s.prev; s.d[i].open = s.open; } }
   begin(s, OPEN, t, v.view); B->add(s, 1);
 }
 static void next(S s) {
@@ -97,12 +103,12 @@ static void next(S s) {
         if (n.at == 99) { n.at = 0; if (s.phase == REC) { n.phase = VIEW; n.e++; n.vep = n.e; } else { n.phase = POST; } }
         B->add(n, 3); break; }
       case VIEW: {
-        Disk& w = n.d[order[s.at]]; w.view = s.t; w.settled = 0; w.vep = s.vep; w.syn = s.syn; w.hba = s.hba; w.epoch = s.kind == JOIN && s.x == order[s.at] ? s.e + 1 : s.e;
+        Disk& w = n.d[order[s.at]]; w.view = s.t; w.prior = s.kind == OPEN ? s.x : s.m; w.settled = 0; w.vep = s.vep; w.syn = s.syn; w.hba = s.hba; w.epoch = s.kind == JOIN && s.x == order[s.at] ? s.e + 1 : s.e;
         if (s.kind == JOIN && s.x == order[s.at]) { w.sess = s.sess; w.prev = s.prev; table(n, w); } w.open = s.open;
         if (++n.at >= k) { n.at = 0; n.phase = SETTLE; if (s.kind != JOIN && r_rounds) n.hba = s.e; n.e += 2; n.m = s.t; if (s.kind == OPEN && s.open) { n.sess = s.open; } }
         B->add(n, 4); break; }
       case SETTLE: {
-        Disk& w = n.d[order[s.at]]; w.settled = 1; w.syn = s.vep; w.epoch = s.e; w.hba = s.hba; w.sess = n.sess; w.prev = s.prev; w.open = 0;
+        Disk& w = n.d[order[s.at]]; w.settled = 1; w.prior = 0; w.syn = s.vep; w.epoch = s.e; w.hba = s.hba; w.sess = n.sess; w.prev = s.prev; w.open = 0;
         if (++n.at >= k) { n.at = 0; n.open = 0; n.syn = s.vep; if (r_rounds) n.hba = s.e; n.phase = LATE; }
         B->add(n, 5); break; }
       case POST: {
@@ -159,7 +165,7 @@ static void show(u32 a, const S& s) {
 int main(int c, char** v) {
   parse(c, v);
   r_held = opt("held", 1); r_before = opt("before", 1); r_rounds = opt("rounds", 1); r_token = opt("token", 1); r_pending = opt("pending", 1);
-  r_joiner = opt("joiner", 1); r_journal = opt("journal", 1); r_whole = opt("whole", 1); r_keep = opt("keep", 1); meta = opt("meta", 1); fp = opt("fp", 1);
+  r_joiner = opt("joiner", 1); r_journal = opt("journal", 1); r_whole = opt("whole", 1); r_keep = opt("keep", 1); r_voter = opt("voter", 1); meta = opt("meta", 1); fp = opt("fp", 1);
   O = opt("O", 3); W = opt("W", 1); L = opt("L", 1); J = opt("J", 2); C = opt("C", 1); R = opt("R", 1); F = opt("F", 0);
   static BFS<S> b((u64)opt("max", 30) * 1000000); B = &b;
   S s; memset(&s, 0, sizeof s);

@@ -174,12 +174,10 @@ internal sealed class PoolOpening
         }
     }
 
-    // Voters that the view has just left out are judged too, before the new session writes its promise to them: what they say of themselves is newer
-    // after that.
-
     /// <summary>Excludes voters that hold less than the pool knows that they held. Returns whether there were any.</summary>
     private async LaneTask<bool> ExcludeBehind(PoolState state, PoolView view)
     {
+        // A disk that the view has just left out is judged, too: the new session writes its promise to it, and then it says that it is newer than it is.
         bool any = false;
         foreach (MemberDisk disk in _disks.Values.Where(disk => view.HasVoter(disk.Number)).ToArray())
         {
@@ -228,8 +226,7 @@ internal sealed class PoolOpening
             view, recovered.State!) with { Opening = new SessionToken(quorum.HighestSession + 1, _environment.Lane.NextRandom()) };
         MetadataStore store = new(_environment, new StoreStart(_id, view, quorum.HighestSession + 1, epoch, recovered.State!, recovered.Tip, history));
         store.Hold();
-        MemberDisk[] voters =
-            [.. _disks.Values.Where(disk => view.HasVoter(disk.Number))];
+        MemberDisk[] voters = [.. _disks.Values.Where(disk => view.HasVoter(disk.Number))];
         Array.ForEach(voters, store.Attach);
         if (!await Promise(store, voters, quorum, witness))
         {

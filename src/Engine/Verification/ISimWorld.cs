@@ -47,7 +47,7 @@ public interface ISimWorld : ISimStore
     /// <summary>An exact copy, to try something on.</summary>
     ISimWorld Fork(ulong seed);
 
-    /// <summary>Disks that the open world does without: pulled, or out of the view.</summary>
+    /// <summary>Disks that the open world does without: pulled, out of the view, or not taken yet by the lane of a virtual disk.</summary>
     int MissingDisks { get; }
 
     /// <summary>Takes a disk away before the world is opened.</summary>
