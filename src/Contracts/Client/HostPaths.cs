@@ -9,6 +9,9 @@ public sealed record HostPaths(string Home)
     /// <summary>Environment variable that moves everything.</summary>
     public const string HomeVariable = "TIERSPACES_HOME";
 
+    /// <summary>Line that a host leaves in its lock when a user stops it.</summary>
+    public const string StoppedLine = "stopped";
+
     /// <summary>Longest path a Unix socket can have, in bytes (sun_path less its terminator).</summary>
     public const int SocketPathMax = 107;
 
@@ -17,6 +20,28 @@ public sealed record HostPaths(string Home)
 
     /// <summary>Held locked by the running host, so that there is never a second one.</summary>
     public string HostLock => Path.Combine(Home, "host.lock");
+
+    /// <summary>
+    /// Whether the last host of this home was stopped by a user: then no one but a new command starts another one. False while a host runs, and after one
+    /// that died.
+    /// </summary>
+    public bool WasStopped
+    {
+        get
+        {
+            try
+            {
+                // Shared for writing: .NET would lock the file else, and a host could not take it meanwhile.
+                using FileStream file = new(HostLock, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+                using StreamReader reader = new(file);
+                return reader.ReadLine() == StoppedLine;
+            }
+            catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+            {
+                return false;
+            }
+        }
+    }
 
     /// <summary>Held locked by the running supervisor.</summary>
     public string SupervisorLock => Path.Combine(Home, "supervisor.lock");

@@ -9,7 +9,7 @@ namespace TierSpaces.Contracts;
 /// <summary>
 /// Talks to the host of one home over its Unix socket: HTTP, JSON, one POST per verb. If no host answers, it starts one and goes
 /// on. Invariants: (1) a verb that changes state is sent at most once to a host that accepted the connection, unless twice is as good
-/// as once; (2) there is no time limit: a verb takes as long as it takes, and is given up by its token; (3) each request has a
+/// as once, and never to start a host again that a user has stopped meanwhile; (2) there is no time limit: a verb takes as long as it takes, and is given up by its token; (3) each request has a
 /// connection of its own: one that was kept open may outlive its host, and a change sent over it would look like a lost answer.
 /// </summary>
 public sealed class ManagementClient : IDisposable
@@ -108,7 +108,7 @@ public sealed class ManagementClient : IDisposable
                 launched = true;
                 await _launcher(_paths, cancellation).ConfigureAwait(false);
             }
-            catch (HttpRequestException e) when (IsAnswerLost(e) && !isSentOnce && _launcher is not null && !launched)
+            catch (HttpRequestException e) when (IsAnswerLost(e) && !isSentOnce && _launcher is not null && !launched && !_paths.WasStopped)
             {
                 launched = true;
                 await _launcher(_paths, cancellation).ConfigureAwait(false);
@@ -197,6 +197,9 @@ public sealed class ManagementClient : IDisposable
 
         return IsConnectFailure(e)
             ? new StorageException(StorageErrors.HostUnreachable, WhyUnreachable(e), "'tierspaces start' starts one.", inner: e)
+            : _paths.WasStopped ? new StorageException(
+                StorageErrors.AnswerLost, $"The host of {_paths.Home} was stopped while {verb} ran. The verb may or may not have been carried out.",
+                "Start the host with 'tierspaces start', look at the objects, then try again.", inner: e)
             : new StorageException(
                 StorageErrors.AnswerLost, $"{verb} may or may not have been carried out.", "Look at the objects, then try again.",
                 inner: e);

@@ -5,10 +5,11 @@ public static class NumberRange
 {
     /// <summary>Whether a parameter takes numbers.</summary>
     public static bool IsNumber(ParameterDescription parameter) =>
-        parameter.ElementType == typeof(ushort) || parameter.ElementType == typeof(uint) || parameter.ElementType == typeof(ulong);
+        parameter.ElementType == typeof(ushort) || parameter.ElementType == typeof(int) || parameter.ElementType == typeof(uint)
+        || parameter.ElementType == typeof(ulong);
 
     /// <summary>Largest number of a type.</summary>
-    public static ulong MaxOf(Type type) => type == typeof(ushort) ? ushort.MaxValue : type == typeof(uint) ? uint.MaxValue : ulong.MaxValue;
+    public static ulong MaxOf(Type type) => type == typeof(ushort) ? ushort.MaxValue : type == typeof(int) ? int.MaxValue : type == typeof(uint) ? uint.MaxValue : ulong.MaxValue;
 
     /// <summary>Returns the message for a value that a parameter cannot hold: value, range and what to do.</summary>
     /// <param name="parameter">Name of the parameter.</param>

@@ -42,9 +42,10 @@ public sealed class JobList(ILane lane)
     /// <param name="end">Terminated: for good. Suspended: they go on when their pool is open again.</param>
     public async LaneTask<Nothing> Stop(Predicate<StorageJob> isMeant, JobState end)
     {
-        foreach (StorageJob job in Array.FindAll(_jobs, job => !job.HasEnded && isMeant(job)))
+        LaneTask<Nothing>[] stops = [.. Array.FindAll(_jobs, job => !job.HasEnded && isMeant(job)).Select(job => job.Stop(end))];
+        foreach (LaneTask<Nothing> stop in stops)
         {
-            await job.Stop(end);
+            await stop;
         }
 
         return default;

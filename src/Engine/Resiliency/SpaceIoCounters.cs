@@ -1,10 +1,10 @@
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>Traffic of a space: pieces of requests, and bytes that member disks took and gave.</summary>
+/// <summary>Traffic of a space: requests that were split, and bytes that member disks took and gave.</summary>
 public sealed class SpaceIoCounters
 {
-    /// <summary>Pieces that requests were split into.</summary>
-    public long Pieces { get; private set; }
+    /// <summary>Reads and writes that were taken apart because they cross a strip, a row or a slab.</summary>
+    public long Splits { get; private set; }
 
     /// <summary>Bytes of data read from member disks.</summary>
     public long DataBytesRead { get; private set; }
@@ -18,8 +18,8 @@ public sealed class SpaceIoCounters
     /// <summary>Flush rounds.</summary>
     public long Flushes { get; private set; }
 
-    /// <summary>A piece of a request begins.</summary>
-    internal void NotePiece() => Pieces++;
+    /// <summary>A request is taken apart.</summary>
+    internal void NoteSplit() => Splits++;
 
     /// <summary>A member disk is asked for data.</summary>
     internal void NoteRead(int bytes) => DataBytesRead += bytes;
@@ -35,7 +35,7 @@ public sealed class SpaceIoCounters
 
     internal void Add(SpaceIoCounters other)
     {
-        Pieces += other.Pieces;
+        Splits += other.Splits;
         DataBytesRead += other.DataBytesRead;
         DataBytesWritten += other.DataBytesWritten;
         MetadataBytesWritten += other.MetadataBytesWritten;

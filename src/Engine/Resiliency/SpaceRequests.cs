@@ -141,6 +141,7 @@ internal sealed class SpaceRequests(
 
     private async LaneTask<IoError> ReadMany(long offset, IoBuffer target)
     {
+        _counters.NoteSplit();
         WaitGroup group = WaitGroup.Rent();
         for (int at = 0; at < target.Length;)
         {
@@ -154,6 +155,7 @@ internal sealed class SpaceRequests(
 
     private async LaneTask<IoError> WriteMany(long offset, IoBuffer source)
     {
+        _counters.NoteSplit();
         WaitGroup group = WaitGroup.Rent();
         for (int at = 0; at < source.Length;)
         {
@@ -173,7 +175,6 @@ internal sealed class SpaceRequests(
 
     private async LaneTask<IoError> ReadPiece(StripPiece piece, IoBuffer target)
     {
-        _counters.NotePiece();
         if (_rows[piece.Row] is not { IsInitialized: true } row)
         {
             target.Span.Clear();
@@ -239,7 +240,6 @@ internal sealed class SpaceRequests(
 
     private async LaneTask<IoError> WritePiece(StripPiece piece, IoBuffer source)
     {
-        _counters.NotePiece();
         IoError error = changes.IsFull ? await flusher.Flush() : IoError.None;
         while (error == IoError.None)
         {

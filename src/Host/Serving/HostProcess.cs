@@ -11,8 +11,9 @@ namespace TierSpaces.Host.Serving;
 
 /// <summary>
 /// The life of a host. Order of starting: (1) folder and lock, so that there is one host; (2) socket path; (3) pools; (4) the
-/// management socket; (5) <c>ready</c>; (6) supervisor. Order of stopping: (1) no new requests; (2) <c>stopped</c> in the lock,
-/// so that no supervisor starts the host again; (3) pools; (4) the process ends and the kernel releases the lock.
+/// management socket; (5) <c>ready</c>; (6) supervisor. Order of stopping: (1) <c>stopped</c> in the lock,
+/// so that no supervisor and no client starts the host again; (2) no new requests; (3) storage jobs, so that those who wait for them are
+/// answered; (4) pools; (5) the process ends and the kernel releases the lock.
 /// </summary>
 internal static class HostProcess
 {
@@ -66,9 +67,11 @@ internal static class HostProcess
         await services.StopRequested.ConfigureAwait(false);
         ServiceManager.Notify("STOPPING=1");
         guard?.Stop();
-        hostLock.Write(Supervisor.StoppedLine);
+        hostLock.Write(HostPaths.StoppedLine);
         using CancellationTokenSource patience = new CancellationTokenSource(s_drainTimeout);
-        await server.StopAsync(patience.Token).ConfigureAwait(false);
+        Task drained = server.StopAsync(patience.Token);
+        await services.Subsystem.Jobs.SuspendAllAsync().ConfigureAwait(false);
+        await drained.ConfigureAwait(false);
     }
 
     private static async Task<HostServices> StartEngineAsync(HostPaths paths, ServeOptions options)

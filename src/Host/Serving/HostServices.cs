@@ -142,7 +142,7 @@ internal sealed class HostServices : IAsyncDisposable
         }
         catch (FormatException mistake)
         {
-            HostLog.Write($"{variable}: {mistake.Message}");
+            HostLog.Write($"{variable}: {mistake.Message} The default value is used.");
             return otherwise;
         }
     }

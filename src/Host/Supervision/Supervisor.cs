@@ -16,9 +16,6 @@ namespace TierSpaces.Host.Supervision;
 /// </summary>
 internal static class Supervisor
 {
-    /// <summary>Line that a host leaves in its lock when a user stops it.</summary>
-    public const string StoppedLine = "stopped";
-
     /// <summary>Word of the command line that runs a supervisor.</summary>
     public const string Command = "supervise";
 
@@ -69,6 +66,6 @@ internal static class Supervisor
         }
 
         using LockFile host = LockFile.Wait(paths.HostLock);
-        return File.Exists(paths.HostLock) && LockFile.Read(paths.HostLock) != StoppedLine;
+        return File.Exists(paths.HostLock) && LockFile.Read(paths.HostLock) != HostPaths.StoppedLine;
     }
 }

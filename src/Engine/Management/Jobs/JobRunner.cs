@@ -25,6 +25,9 @@ internal sealed class JobRunner(SubsystemCore core)
     /// <summary>Stops the jobs of a pool that is about to be closed; they go on when it is open again.</summary>
     internal LaneTask<Nothing> Suspend(ManagedPool managed) => _jobs.Stop(job => job.Spec.Pool == managed.Id.Value, JobState.Suspended);
 
+    /// <summary>Stops every job; they go on when their pools are open again.</summary>
+    internal LaneTask<Nothing> SuspendAll() => _jobs.Stop(static _ => true, JobState.Suspended);
+
     /// <summary>Begins a job.</summary>
     /// <param name="managed">Its pool.</param>
     /// <param name="spec">Specification of the job.</param>

@@ -27,6 +27,11 @@ public sealed class JobService
         return JobStatus.Of(job);
     });
 
+    /// <summary>
+    /// Stops every job of a subsystem that is about to stop, so that the verbs which wait for jobs are answered. The jobs go on when their pools are open again.
+    /// </summary>
+    public Task SuspendAllAsync() => _core.Lane.InvokeAsync(_runner.SuspendAll);
+
     /// <summary>Refuses what <see cref="StopAsync"/> would refuse.</summary>
     public Task<bool> CheckStopAsync(Guid id) => _core.Verbs.Check(() => TakeRunning(id));
 

@@ -18,13 +18,16 @@ public enum CapacityLevel
 
 /// <summary>
 /// Watches how full a pool with thin virtual disks is: they may promise more than there is, so the administrator gets a notice at the pool's
-/// alert threshold and not when writes fail. Each level is reported once when it is reached from below.
+/// alert threshold and not when writes fail. Each level is reported once when it is reached from below; it counts as left when the pool holds so much less
+/// than it held at the report that this is no matter of a few rows, which come and go all the time in a pool that is nearly full.
 /// </summary>
 internal sealed class CapacityAlert
 {
     private const int NamesMax = 4;
+    private const long LeavesPercent = 5;   // of the capacity, less than at the report
 
     private CapacityLevel _told;
+    private long _toldPercent;   // allocated when that level was reported, or less since
 
     /// <summary>
     /// Returns what to tell after slabs were mapped or freed; empty: nothing new. Only a disk without free slabs makes it look at each virtual disk.
@@ -32,8 +35,13 @@ internal sealed class CapacityAlert
     internal string Look(PoolState state, SlabAllocator allocator)
     {
         CapacityLevel level = state.Disks.Keys.Any(disk => allocator.FreeSlabs(disk) == 0) ? LevelOf(state, allocator) : LevelByShare(state);
+        long percent = AllocatedPercent(state);
         bool isNew = level > _told;
-        _told = level;
+        if (isNew || percent <= _toldPercent - LeavesPercent)
+        {
+            (_told, _toldPercent) = (level, percent);
+        }
+
         return isNew ? Describe(state, allocator) : "";
     }
 

@@ -36,14 +36,13 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
     private static StorageCounterInfo Describe(VirtualDiskStatus disk)
     {
         IoCounters counters = disk.Counters ?? new IoCounters();
-        long pieces = disk.SpaceCounters?.Io.Pieces ?? 0;
         return Describe(counters) with
         {
             ObjectType = "VirtualDisk",
             FriendlyName = disk.Description.FriendlyName,
             UniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value),
             MetadataWriteBytes = (ulong)(disk.SpaceCounters?.Io.MetadataBytesWritten ?? 0),
-            Splits = (ulong)Math.Max(0, pieces - counters.ReadOperations - counters.WriteOperations),
+            Splits = (ulong)(disk.SpaceCounters?.Io.Splits ?? 0),
             ReadModifyWrites = (ulong)counters.ReadModifyWrites,
             WholeStripeWrites = (ulong)(disk.SpaceCounters?.Parity.WholeStripes ?? 0),
             PartialStripeWrites = (ulong)(disk.SpaceCounters?.Parity.PartialWrites ?? 0),
