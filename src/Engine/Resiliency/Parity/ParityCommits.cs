@@ -14,7 +14,8 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. Whole stripes to positions that are all in are not recorded; all records of their stripe are durably void before. Everything else is recorded first.
 //  2. Entries of data and parity change together, those of positions that are out included.
-//  3. A first write is noted before it is submitted, and again if a flush meanwhile may have cleared the note.
+//  3. Nothing is recorded or written where more positions are out than there are parities: what they hold is needed when they are back.
+//  4. A first write is noted before it is submitted, and again if a flush meanwhile may have cleared the note.
 
 /// <summary>Carries out changes of lines of a space with parity.</summary>
 internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, ParityJournal journal)
@@ -33,6 +34,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
     internal async LaneTask<IoError> Commit(ParityStretch lines, ParityChange change)
     {
         IoError error = await Settle(lines);
+        error = error == IoError.None && !strips.IsReadable(lines.Row, lines.SlabOffset) ? IoError.Io : error;
         for (int strip = 0; strip < lines.Strips; strip++)
         {
             _ = (change.Written >> strip & 1) != 0 ? lines.ComputeChecksums(strip) : null;

@@ -231,7 +231,10 @@ internal sealed class ParityStrips(EngineParts parts)
         return _members.Write(row, column, slabOffset, source);
     }
 
-    /// <summary>Deals with a write of a column that failed: its disk leaves the view, and its position is durably stale.</summary>
+    /// <summary>
+    /// Deals with a write of a column that failed: its disk leaves the view, and its position is durably stale. Where that would be one position too many, as
+    /// another one is stale or away, it is not marked, and the error is returned: what the disk holds is needed when it is back.
+    /// </summary>
     internal async LaneTask<IoError> EndWrite(SpaceRow row, int column, int slabOffset, IoError error, int version)
     {
         if (error is IoError.None or IoError.NoSpace)
@@ -240,7 +243,13 @@ internal sealed class ParityStrips(EngineParts parts)
         }
 
         await _members.EvictSince(version, row.Places[column].Disk, error, parts.Space.Redundancy.HasOther(row, column), "a write");
-        IoError marked = await parts.Stale.MarkStale(row, column, (ushort)(1 << (slabOffset / _shape.RegionSize)));
+        ushort region = (ushort)(1 << (slabOffset / _shape.RegionSize));
+        if ((region & ~row.Stale[column] & ~parts.Space.Redundancy.GoodElsewhere(row, column)) != 0)
+        {
+            return error;
+        }
+
+        IoError marked = await parts.Stale.MarkStale(row, column, region);
         return marked == IoError.None ? IoError.None : parts.Space.Status.Fail(marked, "a missing position could not be recorded as stale");
     }
 
