@@ -91,6 +91,11 @@ public sealed class CrashSimulation
             return JoinSimulation.Run(scenario, seed);
         }
 
+        if (scenario.LosesTooMany)
+        {
+            return LossSimulation.Run(scenario, seed);
+        }
+
         SpaceScenario played = seed % 4 == 2 ? scenario.WithShortJournal() : scenario;
         CrashSimulation simulation = new(played, seed, forkChance, whileMoving);
         try

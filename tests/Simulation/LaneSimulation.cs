@@ -440,7 +440,7 @@ internal sealed class LaneSimulation
         _victim = -1;
         PoolLane.Advance(Lateness);   // every lane has taken the return
         CheckHandles();
-        foreach (LoadedDisk loaded in _loaded.Where(static loaded => loaded.Disk.Open!.Fault != IoError.None && loaded.Load.MayHang))
+        foreach (LoadedDisk loaded in _loaded.Where(static loaded => loaded.Disk.Open!.Fault != IoError.None && loaded.Load.MayHang()))
         {
             CrashSimulation.Count("virtual disk opened again after its only copy did not answer");
             loaded.Disk.Open = PoolLane.Run(VirtualDiskStack.Reopen(_world.Pool!, loaded.Disk.Open!));
@@ -722,7 +722,7 @@ internal sealed class LaneSimulation
             Load = new VerifiedLoad(disk, Oracle, scenario.Length, scenario.Shape.RowSize, 4096, simulation.Report)
             {
                 LastValue = firstValue,
-                MayHang = !simulation.HasRedundancy,
+                MayHang = () => !simulation.HasRedundancy,
                 Acknowledged = () => simulation.OnAcknowledged(this),
                 Reading = OnReading,
             };

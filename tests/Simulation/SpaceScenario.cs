@@ -51,6 +51,9 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 3, false, 4096, 2, IsWholePool: true) { Members = 8, Neighbor = new(2, 2, true, 4096, 1, IsWholePool: true) },
         new(1, 2, true, 512, 3, IsWholePool: true) { Members = 3, Neighbor = new(1, 2, true, 512, 2, IsWholePool: true) },
         new(4, 1, true, 512, 1, IsWholePool: true) { Parities = 2, Members = 6, Neighbor = new(1, 2, true, 512, 3, IsWholePool: true) },
+        new(3, 1, true, 512, 3, IsWholePool: true) { Parities = 1, Members = 6, LosesTooMany = true },
+        new(4, 1, true, 4096, 2, IsWholePool: true) { Parities = 2, Members = 8, LosesTooMany = true },
+        new(1, 2, true, 512, 3, IsWholePool: true) { Members = 6, LosesTooMany = true },
     ];
 
     /// <summary>
@@ -84,6 +87,9 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Whether its disks leave and return while the pool records slowly what they missed (<see cref="JoinSimulation"/>).</summary>
     public bool DisksReturn { get; init; }
+
+    /// <summary>Whether one disk more leaves than it can do without, before the first ones are whole again (<see cref="LossSimulation"/>).</summary>
+    public bool LosesTooMany { get; init; }
 
     /// <summary>Unit of the requests: smaller than a block only on a whole pool, whose virtual disk reads and writes the rest of the block.</summary>
     public int LogicalSectorSize { get; init; } = 4096;

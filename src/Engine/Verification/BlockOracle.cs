@@ -147,13 +147,16 @@ public sealed class BlockOracle
     public void EndFlush((uint[] Values, long Issues) begun, List<(long First, int Count, uint Value)> inFlightAtBegin)
     {
         List<Issued> kept = [];
+        HashSet<(long Sector, uint Value)> single = [];   // those that were refused: they may be many
+        single.UnionWith(inFlightAtBegin.Where(static request => request.Count == 1).Select(static request => (request.First, request.Value)));
+        List<(long First, int Count, uint Value)> ranges = inFlightAtBegin.FindAll(static request => request.Count > 1);
         for (int i = 0; i < _allowed.Length; i++)
         {
             Issued[] values = _allowed[i];
             kept.Clear();
             for (int k = 0; k < values.Length; k++)
             {
-                if (values[k].Issue > begun.Issues || WasInFlight(inFlightAtBegin, i, values[k].Value))
+                if (values[k].Issue > begun.Issues || single.Contains((i, values[k].Value)) || WasInFlight(ranges, i, values[k].Value))
                 {
                     kept.Add(values[k]);
                 }

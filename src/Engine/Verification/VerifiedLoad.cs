@@ -28,7 +28,7 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
     public Func<bool> MayFail { get; init; } = static () => false;
 
     /// <summary>Whether an error is an answer to any request: its disk may not answer, and there is no other copy.</summary>
-    internal bool MayHang { get; init; }
+    internal Func<bool> MayHang { get; init; } = static () => false;
 
     /// <summary>Called with its offset when a read beside other requests begins; what it returns is called when it has ended.</summary>
     internal Func<long, Action>? Reading { get; init; }
@@ -142,7 +142,7 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
         IoBuffer buffer = world.Lane.Buffers.Rent((int)range.Length).AllowKeeping();
         IoError error = await world.Store.Read(range.Offset, buffer);
         buffer = world.Lane.Buffers.Settle(buffer);
-        string? wrong = error == IoError.None ? oracle.CheckServing(range.Offset, buffer.Span) : MayHang && IsOfHang(error) ? null : error.ToString();
+        string? wrong = error == IoError.None ? oracle.CheckServing(range.Offset, buffer.Span) : MayHang() && IsOfHang(error) ? null : error.ToString();
         world.Lane.Buffers.Return(buffer);
         _busy.Remove(range);
         if (wrong is not null)
@@ -166,7 +166,7 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
         ended?.Invoke();
         buffer = world.Lane.Buffers.Settle(buffer);
         string? wrong = oracle.EndRead(read, error == IoError.None ? buffer.Span : default);
-        wrong = error == IoError.None || (MayHang && IsOfHang(error)) ? wrong : error.ToString();
+        wrong = error == IoError.None || (MayHang() && IsOfHang(error)) ? wrong : error.ToString();
         world.Lane.Buffers.Return(buffer);
         if (wrong is not null)
         {
@@ -187,7 +187,7 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
             oracle.EndFlush(begun, inFlight);
             Flushes++;
         }
-        else if (!MayHang || !IsOfHang(error))
+        else if (!MayHang() || !IsOfHang(error))
         {
             report("flush", error.ToString());
         }
@@ -223,7 +223,7 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
         }
 
         if (error != IoError.None && !(error == IoError.NoSpace && MayBeShort()) && !(error == IoError.Io && MayFail())
-            && !(MayHang && IsOfHang(error)))
+            && !(MayHang() && IsOfHang(error)))
         {
             report(what, error.ToString());
         }

@@ -8,14 +8,16 @@ namespace TierSpaces.Engine.Resiliency;
 
 // Carries out changes of lines: recorded, in place, entered.
 //
-// A change that fails half way, for want of room in a host's file system, keeps its record and its memory: it is done again before anything else changes its
-// lines, and every second until it succeeds or the space closes. Its record is replayed at the next opening then.
+// A change that fails half way, for want of room in a host's file system or because one disk too many is out, keeps its record and its memory: it is done
+// again before anything else changes, rebuilds or judges its lines, and every second until it succeeds or the space closes. Its record is replayed at the
+// next opening then.
 //
 // Invariants
 //  1. Whole stripes to positions that are all in are not recorded; all records of their stripe are durably void before. Everything else is recorded first.
 //  2. Entries of data and parity change together, those of positions that are out included.
 //  3. Nothing is recorded or written where more positions are out than there are parities: what they hold is needed when they are back.
 //  4. A first write is noted before it is submitted, and again if a flush meanwhile may have cleared the note.
+//  5. A change that has failed is done again by one caller at a time; others that hold a part of its lines wait for that one's end.
 
 /// <summary>Carries out changes of lines of a space with parity.</summary>
 internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, ParityJournal journal)
@@ -26,6 +28,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
     private readonly FirstWrites _firstWrites = parts.FirstWrites;
     private readonly SpaceMembers _members = parts.Space.Members;
     private readonly List<Failed> _failed = [];
+    private readonly LaneSignal _redone = new();
 
     /// <summary>Most bytes of a strip that a recorded change covers.</summary>
     internal int StripMax => journal.StripMax;
@@ -95,8 +98,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
         for (int i = 0; i < _failed.Count && error == IoError.None; i++)
         {
             Failed failed = _failed[i];
-            if (failed.Lines.Row == lines.Row && failed.Lines.SlabOffset < lines.SlabOffset + lines.Length
-                && lines.SlabOffset < failed.Lines.SlabOffset + failed.Lines.Length)
+            if (failed.Row == lines.Row && failed.SlabOffset < lines.SlabOffset + lines.Length && lines.SlabOffset < failed.SlabOffset + failed.Length)
             {
                 error = await Redo(failed);
                 i = error == IoError.None ? -1 : i;
@@ -108,21 +110,42 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
 
     private async LaneTask<IoError> Redo(Failed failed)
     {
+        if (failed.IsUnderWay)
+        {
+            while (failed.IsUnderWay)
+            {
+                await _redone.Wait();
+            }
+
+            return failed.Error;
+        }
+
+        failed.IsUnderWay = true;
+        failed.Error = await TryRedo(failed);
+        failed.IsUnderWay = false;
+        _redone.NotifyAll();
+        return failed.Error;
+    }
+
+    private async LaneTask<IoError> TryRedo(Failed failed)
+    {
         if (failed.Number != 0 && !journal.IsDurable(failed.Number))
         {
             return IoError.NoSpace;   // its record waits for room still
         }
 
-        IoError error = await DoInPlace(failed.Lines, failed.Change);
-        if (error == IoError.None && _failed.Remove(failed))
+        ParityStretch lines = failed.Lines;
+        IoError error = strips.IsReadable(lines.Row, lines.SlabOffset) ? await DoInPlace(lines, failed.Change) : IoError.Io;
+        if (error == IoError.None)
         {
+            _failed.Remove(failed);
             if (failed.Number != 0)
             {
                 journal.End(failed.Number, isDone: true);
             }
 
-            RegionOf(failed.Lines).End(parts.Flusher.NextRound, parts.Space.Lane.NowNs);
-            strips.Return(failed.Lines);
+            RegionOf(lines).End(parts.Flusher.NextRound, parts.Space.Lane.NowNs);
+            strips.Return(lines);
         }
 
         return error;
@@ -143,26 +166,28 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
         while (_failed.Count > 0 && !parts.Space.Status.IsStopping)
         {
             await parts.Space.Lane.Delay(RetryNs);
-            if (_failed.Count == 0 || parts.Space.Status.IsStopping)
+            foreach (Failed failed in _failed.ToArray())
             {
-                return;
+                await RedoLocked(failed);
             }
-
-            Failed failed = _failed[0];
-            ILayout layout = parts.Space.Layout;
-            long key = layout.LockKey(failed.Lines.Row.Index, 0, failed.Lines.SlabOffset);
-            long end = key + failed.Lines.Length;
-            await parts.Space.Locks.Acquire(key, end);
-            if (_failed.Contains(failed))
-            {
-                SpaceRow row = failed.Lines.Row;
-                int generation = row.Enter();   // a slab that moves away meanwhile is another owner's only when this has ended
-                await Redo(failed);
-                row.Leave(generation);
-            }
-
-            parts.Space.Locks.Release(key, end);
         }
+    }
+
+    private async LaneTask<Nothing> RedoLocked(Failed failed)
+    {
+        SpaceRow row = failed.Row;
+        long key = parts.Space.Layout.LockKey(row.Index, 0, failed.SlabOffset);
+        long end = key + failed.Length;
+        await parts.Space.Locks.Acquire(key, end);
+        if (_failed.Contains(failed) && !parts.Space.Status.IsStopping)
+        {
+            int generation = row.Enter();   // a slab that moves away meanwhile is another owner's only when this has ended
+            await Redo(failed);
+            row.Leave(generation);
+        }
+
+        parts.Space.Locks.Release(key, end);
+        return default;
     }
 
     /// <summary>Writes strips side by side and enters what the change did.</summary>
@@ -316,5 +341,23 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
         lines.Row.NoteWritten(lines.Row.WrittenBlocks >= 0 && isFirst ? 1 : 0);
     }
 
-    private sealed record Failed(ParityStretch Lines, ParityChange Change, ulong Number);
+    private sealed class Failed(ParityStretch lines, ParityChange change, ulong number)
+    {
+        internal ParityStretch Lines => lines;
+
+        internal ParityChange Change => change;
+
+        internal ulong Number => number;
+
+        internal SpaceRow Row { get; } = lines.Row;
+
+        internal int SlabOffset { get; } = lines.SlabOffset;
+
+        internal int Length { get; } = lines.Length;
+
+        internal bool IsUnderWay { get; set; }
+
+        /// <summary>Why it has failed last; None when it is done.</summary>
+        internal IoError Error { get; set; }
+    }
 }

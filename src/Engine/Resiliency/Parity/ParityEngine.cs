@@ -24,12 +24,12 @@ internal sealed class ParityEngine : ILayoutEngine
         _layout = (ParityLayout)parts.Space.Layout;
         _integrity = parts.Integrity;
         _members = parts.Space.Members;
-        _reads = new ParityReads(parts, strips);
+        _reads = new ParityReads(parts, strips, commits);
         _writes = new ParityWrites(parts, strips, commits);
         _entries = new ParityEntries(parts, strips, _writes, commits);
-        _resync = new ParityResync(parts, strips, journal);
+        _resync = new ParityResync(parts, strips, journal, commits);
         _opening = new ParityOpening(parts, strips, journal, commits);
-        _scrub = new ParityScrub(parts, strips);
+        _scrub = new ParityScrub(parts, strips, commits);
     }
 
     /// <inheritdoc/>

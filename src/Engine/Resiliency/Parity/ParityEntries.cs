@@ -76,6 +76,12 @@ internal sealed class ParityEntries(EngineParts parts, ParityStrips strips, Pari
             return error;
         }
 
+        if (!hasParity && !await strips.IsFinal(lines))
+        {
+            strips.Return(lines);
+            return IoError.Io;
+        }
+
         ulong zeroed = isPoison ? 0 : which;
         ulong poisoned = isPoison ? which : 0;
         parts.Space.Counters.Parity.NotePartial();

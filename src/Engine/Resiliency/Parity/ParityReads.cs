@@ -6,9 +6,12 @@ namespace TierSpaces.Engine.Resiliency;
 
 // A read without the lock takes each strip from its own position and judges it. What does not match, or is out, is read again under the lock, where other
 // strips may be read for it.
+//
+// Lines with a change that has failed half way agree with neither their old nor their new entries: it is done again first. Until it can be, only what matches
+// its own entries is given, and nothing counts as lost.
 
 /// <summary>Reads a space with parity.</summary>
-internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
+internal sealed class ParityReads(EngineParts parts, ParityStrips strips, ParityCommits commits)
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -47,7 +50,12 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
             return error;
         }
 
-        await strips.ReadOthers(lines, strips.FirstOut(lines));
+        error = await commits.Settle(lines);
+        if (error == IoError.None)
+        {
+            await strips.ReadOthers(lines, strips.FirstOut(lines));
+        }
+
         for (int strip = 0; strip < lines.DataStrips && error == IoError.None; strip++)
         {
             bool isSound = !lines.HasPoison(strip) && (lines.IsHeld(strip) || (!strips.IsIn(lines, strip) && await strips.Rebuild(lines, strip)));
@@ -187,16 +195,18 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips)
         }
 
         int strip = lines.StripOf(piece.Column);
+        bool isSettled = await commits.Settle(lines) == IoError.None;
         bool isOwn = await strips.ReadOwn(lines, strip);
-        bool isGiven = isOwn || await strips.Rebuild(lines, strip);
-        if (isGiven && !isOwn && strips.IsReadable(row, piece.SlabOffset))
+        bool isGiven = isOwn || (isSettled && await strips.Rebuild(lines, strip));
+        if (isGiven && !isOwn && isSettled && strips.IsReadable(row, piece.SlabOffset))
         {
             await strips.Heal(lines, strip);
         }
 
         isGiven &= !lines.HasPoison(strip);
         lines[strip].Span.CopyTo(target.Span);
-        if (!isGiven && piece.Length == BlockSize && lines.Entry(strip, 0) != ChecksumSector.Poisoned)
+        bool isBad = !isGiven && isSettled && piece.Length == BlockSize && lines.Entry(strip, 0) != ChecksumSector.Poisoned;
+        if (isBad && await strips.IsFinal(lines))
         {
             strips.NoteLost(lines, strip);
         }

@@ -13,10 +13,11 @@ namespace TierSpaces.Engine.Resiliency;
 //     rebuilt. Else what is present is taken as an unflushed write.
 //  3. Parity is computed from all data of the line, never from what is present alone. Blocks that are out and could not be rebuilt: if another parity
 //     remains beside them, they are poisoned, so that the line has redundancy again; else their entries stay, and the parity is poisoned.
+//  4. While more disks of the line do not answer than there are parities nothing is decided: the region stays unresolved, a rebuild begins again later.
 // Order: write, flush, log all entries, flush, serve.
 
 /// <summary>Resyncs and rebuilds a space with parity.</summary>
-internal sealed class ParityResync(EngineParts parts, ParityStrips strips, ParityJournal journal)
+internal sealed class ParityResync(EngineParts parts, ParityStrips strips, ParityJournal journal, ParityCommits commits)
 {
     private const int BlockSize = SpaceShape.BlockSize;
     private const int ChunkMax = 64 << 10;
@@ -64,7 +65,6 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
     internal async LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> records, List<CapturedEntry> kept)
     {
         if (!strips.IsIn(row, block.Column, block.SlabOffset))
-
         {
             return IoError.None;
         }
@@ -154,6 +154,11 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         {
             unknown &= ~line.Held;
             rebuilt = present & line.Held;
+        }
+
+        if ((unknown & ~present) != 0 && !await strips.IsFinal(line))
+        {
+            return (IoError.Io, false);
         }
 
         IoError error = IoError.None;
@@ -267,6 +272,13 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             return error;
         }
 
+        error = await commits.Settle(lines);   // else its blocks match neither their old nor their new entries, and would be taken for lost
+        if (error != IoError.None)
+        {
+            strips.Return(lines);
+            return error;
+        }
+
         int strip = lines.StripOf(position);
         bool isData = strip < lines.DataStrips;
         if (!lines.IsEmpty(strip) && !strips.IsIn(lines, strip))
@@ -285,6 +297,12 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             }
 
             return error;
+        }
+
+        if (!isGiven && !await strips.IsFinal(lines))
+        {
+            strips.Return(lines);
+            return IoError.Io;
         }
 
         if (!isSound && isData)

@@ -9,9 +9,10 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. A strip is rewritten only under the lock, with bytes that match its entries.
 //  2. Parity is renewed only from data that all match their entries.
+//  3. Lines with a change that has failed half way, or with more positions out than there are parities, are left as they are: nothing of them counts as lost.
 
 /// <summary>Verifies and heals a space with parity.</summary>
-internal sealed class ParityScrub(EngineParts parts, ParityStrips strips)
+internal sealed class ParityScrub(EngineParts parts, ParityStrips strips, ParityCommits commits)
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -59,7 +60,11 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips)
                 return error;
             }
 
-            await VerifyLine(line, findings);
+            if (await commits.Settle(line) == IoError.None && strips.IsReadable(row, at))
+            {
+                await VerifyLine(line, findings);
+            }
+
             strips.Return(line);
         }
 
@@ -88,7 +93,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips)
             {
                 findings.BlocksHealed += await strips.Heal(line, strip) ? 1 : 0;
             }
-            else
+            else if (await strips.IsFinal(line))
             {
                 strips.NoteLost(line, strip);
                 findings.BlocksLost++;

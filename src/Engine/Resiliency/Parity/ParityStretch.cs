@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. The pages of all columns are pinned from Begin to End.
 //  2. Never-written and poisoned blocks are zeros in memory, whatever their bytes on disk are.
-//  3. A strip that is Held is as its entries say; a strip that is Found was read and need not be.
+//  3. A strip that is Held is as its entries say; a strip that is Found was read and need not be. One that is Silent could not be read.
 
 /// <summary>Lines of one stripe in memory.</summary>
 internal sealed class ParityStretch
@@ -54,6 +54,9 @@ internal sealed class ParityStretch
     /// <summary>Strips that were read, bit per strip.</summary>
     internal ulong Found { get; private set; }
 
+    /// <summary>Strips that could not be read for another reason than bad sectors, bit per strip: their disks may answer later.</summary>
+    internal ulong Silent { get; private set; }
+
     internal int Strips => _strips.Length;
 
     internal int DataStrips => _shape.DataColumns;
@@ -80,7 +83,7 @@ internal sealed class ParityStretch
     internal async LaneTask<IoError> Begin(SpaceRow row, int slabOffset, int length, IntegrityStore integrity)
     {
         (Row, SlabOffset, Length) = (row, slabOffset, length);
-        (Held, Found) = (0, 0);
+        (Held, Found, Silent) = (0, 0, 0);
         _stripe = slabOffset / _shape.Interleave;
         for (int strip = 0; strip < _strips.Length; strip++)
         {
@@ -135,6 +138,10 @@ internal sealed class ParityStretch
     internal bool IsHeld(int strip) => (Held >> strip & 1) != 0;
 
     internal bool IsFound(int strip) => (Found >> strip & 1) != 0;
+
+    internal bool IsSilent(int strip) => (Silent >> strip & 1) != 0;
+
+    internal void SetSilent(int strip) => Silent |= 1UL << strip;
 
     internal void SetHeld(int strip)
     {

@@ -11,6 +11,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A rebuilt strip counts only if it matches its own entries; P and Q need not match theirs for that.
 //  2. Every write goes to every position whose disk is in the view, stale ones and targets of moves included.
 //  3. A position that missed a write is durably stale before the write counts, and no more positions are out than there are parities.
+//  4. Nothing is given up, as lost or poisoned, while more disks of its line do not answer than there are parities: what they hold may give it later.
 
 /// <summary>The strips of parity lines on the disks.</summary>
 internal sealed class ParityStrips(EngineParts parts)
@@ -85,7 +86,19 @@ internal sealed class ParityStrips(EngineParts parts)
         IoBuffer target = lines[strip];
         SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
         _counters.Io.NoteRead(target.Length);
-        return await _members.Read(place.Disk, place.DataOffset + lines.SlabOffset, target) == IoError.None && lines.Judge(strip);
+        IoError error = await _members.Read(place.Disk, place.DataOffset + lines.SlabOffset, target);
+        if (error == IoError.None)
+        {
+            return lines.Judge(strip);
+        }
+
+        // A device that was taken away may answer as if it had a bad sector.
+        if (error != IoError.Io || (await _members.Evict(place.Disk, error, hasOtherCopy: false, "a read") && !_members.IsLive(place.Disk)))
+        {
+            lines.SetSilent(strip);
+        }
+
+        return false;
     }
 
     /// <summary>Fills a strip of data, from its position or from the others; false if neither gives what its entries say.</summary>
@@ -268,6 +281,31 @@ internal sealed class ParityStrips(EngineParts parts)
 
             parts.Changes.Note(page, lines.Blocks);
         }
+    }
+
+    /// <summary>
+    /// Whether a block of a line that nothing gives will never be given: no more positions are out, or do not answer, than there are parities. Strips that
+    /// were not read yet are read. A bad sector is an answer, and so is a block that does not match.
+    /// </summary>
+    internal async LaneTask<bool> IsFinal(ParityStretch line)
+    {
+        int silent = 0;
+        for (int strip = 0; strip < line.Strips; strip++)
+        {
+            if (line.IsEmpty(strip) || line.HasPoison(strip))
+            {
+                continue;
+            }
+
+            if (!line.IsFound(strip))
+            {
+                await ReadOwn(line, strip);
+            }
+
+            silent += line.IsSilent(strip) || !IsIn(line, strip) ? 1 : 0;
+        }
+
+        return silent <= _shape.Parities && IsReadable(line.Row, line.SlabOffset);
     }
 
     /// <summary>Whether no more positions are out in a region than there are parities.</summary>

@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Resiliency;
 //   else            parity of the other strips, without the old data of the one that is written, and then with the new data:
 //                   from P, Q and the old data where all of them match their entries; else from the other strips
 //
-// Parity is computed from strips that match their entries alone. Where that is impossible the data is written and parity is poisoned.
+// Parity is computed from strips that match their entries alone. Where that is impossible the data is written and parity is poisoned; but while more disks of
+// the line do not answer than there are parities, nothing is written, because what they hold gives the other strips later.
 
 /// <summary>Writes a space with parity.</summary>
 internal sealed class ParityWrites(EngineParts parts, ParityStrips strips, ParityCommits commits)
@@ -144,6 +145,17 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips, Parit
             }
 
             return error;
+        }
+
+        if (!hasParity)
+        {
+            if (!await strips.IsFinal(lines))
+            {
+                strips.Return(lines);
+                return IoError.Io;
+            }
+
+            source.Span.CopyTo(lines[strip].Span);   // it may have been read again
         }
 
         parts.Space.Counters.Parity.NotePartial();
