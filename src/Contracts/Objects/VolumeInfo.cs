@@ -55,7 +55,7 @@ public sealed record VolumeInfo
     /// <summary>Ours. What is wrong, with the command to run; null when nothing is.</summary>
     public string? OtherOperationalStatusDescription { get; init; }
 
-    /// <summary>Ours. File system of Windows that this one stands for; null when it is what was requested.</summary>
+    /// <summary>Ours. File system of Windows that this one was made in place of; null when it is what was requested.</summary>
     public string? RequestedFileSystem { get; init; }
 
     /// <summary>Ours. Paths that the volume is mounted at now.</summary>

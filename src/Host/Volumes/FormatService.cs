@@ -9,7 +9,7 @@ internal sealed record FormatRequest
     /// <summary>Kind.</summary>
     public required FileSystemKind Kind { get; init; }
 
-    /// <summary>Requested name where the kind stands for another file system; null else.</summary>
+    /// <summary>Requested name where the kind is made in place of another file system; null else.</summary>
     public string? StandsFor { get; init; }
 
     /// <summary>Label; empty for none.</summary>

@@ -21,7 +21,7 @@ internal sealed class VolumeServices
     /// <param name="state">Its state.</param>
     /// <param name="attachments">Its attached devices.</param>
     /// <param name="root">Folder of drive letters and labels.</param>
-    /// <param name="fileSystem">Local file system that stands for those of Windows; empty for the defaults.</param>
+    /// <param name="fileSystem">Local file system that is made in place of those of Windows; empty for the defaults.</param>
     public VolumeServices(HostPaths paths, IHostState state, AttachManager attachments, string root, string fileSystem)
     {
         _attachments = attachments;

@@ -40,7 +40,7 @@ internal sealed record MountEntry(string VirtualDisk, string Partition, string P
     public string AccessPath => Letter.Length > 0 ? Letter + ":" : Path;
 }
 
-/// <summary>A file system that stands for another one.</summary>
+/// <summary>A file system that was made in place of another one.</summary>
 /// <param name="VirtualDisk">Unique identifier of the virtual disk.</param>
 /// <param name="Partition">Key of the partition.</param>
 /// <param name="Requested">File system that was requested, for example ReFS.</param>

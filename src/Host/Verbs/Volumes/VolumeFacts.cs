@@ -23,7 +23,7 @@ internal sealed record VolumeFacts
     /// <summary>Whether the kernel has found errors in the file system.</summary>
     public bool HasErrors { get; init; }
 
-    /// <summary>File system of Windows that it stands for.</summary>
+    /// <summary>File system of Windows that it was made in place of.</summary>
     public string? Requested { get; init; }
 
     /// <summary>Whether it is offline.</summary>

@@ -25,12 +25,25 @@ internal sealed class VolumeSelection(HostServices services, DiskCatalogue catal
     public static async Task<VolumeSelection> ReadAsync(HostServices services, Action<StorageErrorInfo> fail) =>
         new(services, await services.Volumes.CatalogueAsync(services).ConfigureAwait(false), fail);
 
+    /// <summary>The volume or partition that a reference means: a unique identifier or an object identifier.</summary>
+    /// <exception cref="StorageException">There is none.</exception>
+    public static async Task<VolumeTarget> OneVolumeAsync(HostServices services, Catalogue all, string reference)
+    {
+        VolumeSelection selection = new VolumeSelection(services, services.Volumes.Of(all), static error => throw new StorageException(error));
+        return selection.ById(await selection.AllTargetsAsync().ConfigureAwait(false), [reference], "MSFT_Volume").FirstOrDefault()
+            ?? throw StorageException.NotFound("MSFT_Volume", "UniqueId", reference);
+    }
+
     /// <summary>Every disk with its contents.</summary>
     public async Task<VolumeDisk[]> AllDisksAsync() => _read ??= await catalogue.ReadAsync(catalogue.Disks).ConfigureAwait(false);
 
     /// <summary>Every partition.</summary>
     public async Task<List<VolumeTarget>> AllPartitionsAsync() =>
         [.. (await AllDisksAsync().ConfigureAwait(false)).SelectMany(static disk => disk.Contents.Partitions.Select(partition => new VolumeTarget(disk, partition)))];
+
+    /// <summary>Every partition and every volume, each once.</summary>
+    public async Task<List<VolumeTarget>> AllTargetsAsync() =>
+        [.. (await AllPartitionsAsync().ConfigureAwait(false)).Union(await AllVolumesAsync().ConfigureAwait(false))];
 
     /// <summary>Every volume.</summary>
     public async Task<List<VolumeTarget>> AllVolumesAsync() => [.. (await AllDisksAsync().ConfigureAwait(false)).SelectMany(static disk => disk.Volumes)];

@@ -8,7 +8,7 @@ namespace TierSpaces.Host.Volumes.FileSystems;
 /// </summary>
 internal sealed class FileSystemChoice(VolumeTools tools, string configured)
 {
-    /// <summary>Environment variable with the local file system that stands for those of Windows.</summary>
+    /// <summary>Environment variable with the local file system that is made in place of those of Windows.</summary>
     public const string Variable = "TIERSPACES_FILE_SYSTEM";
 
     private static readonly FileSystemKind[] s_kinds = [new Ext4(), new Xfs(), new Btrfs(), new Ntfs()];
@@ -29,7 +29,7 @@ internal sealed class FileSystemChoice(VolumeTools tools, string configured)
     /// <summary>Names that Get-SupportedFileSystems returns: those whose tools are installed, and those that are answered with one of them.</summary>
     public IEnumerable<string> Supported() => Names.Where(name => Find(name) is { } kind && name != "NTFS" ? tools.Has(kind.MakeTool) : tools.Has(Choose(name).Kind.MakeTool));
 
-    /// <summary>Returns the kind to make, and the requested name where the kind stands for it.</summary>
+    /// <summary>Returns the kind to make, and the requested name where the kind is made in place of it.</summary>
     /// <param name="requested">Requested name; null for the default.</param>
     /// <exception cref="StorageException">There is no such file system here.</exception>
     public (FileSystemKind Kind, string? StandsFor) Choose(string? requested)
