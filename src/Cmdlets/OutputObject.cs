@@ -15,7 +15,10 @@ internal static class OutputObject
     private static readonly string[] s_unrolled = ["OperationalStatus", "OperationalDetails", "CannotPoolReason"];
 
     internal static PSObject From<TInfo>(TInfo info)
-        where TInfo : class => info is StorageFaultDomainInfo domain ? OfDomain(domain) : From(info, Shape<TInfo>.Names);
+        where TInfo : class =>
+        info is StorageFaultDomainInfo domain ? OfDomain(domain)
+        : Shape<TInfo>.Value is { Property: { } property } one ? PSObject.AsPSObject(Shown(property.GetValue(info), one.Shown))
+        : From(info, Shape<TInfo>.Names);
 
     /// <summary>A disk or an enclosure among fault domains is the object that it is; the others have the class of their type.</summary>
     private static PSObject OfDomain(StorageFaultDomainInfo domain) =>
@@ -59,6 +62,10 @@ internal static class OutputObject
     {
         internal static readonly (PropertyInfo Property, ShownEnumeration? Shown)[] Properties =
             [.. typeof(TInfo).GetProperties().Select(property => (property, Shown(property)))];
+
+        // The one property that stands for the object; none for most.
+        internal static readonly (PropertyInfo? Property, ShownEnumeration? Shown) Value =
+            Properties.FirstOrDefault(one => one.Property.Name == typeof(TInfo).GetCustomAttribute<WindowsClassAttribute>()?.Value);
 
         internal static readonly string[] Names = TypeNames.Of(typeof(TInfo));
 

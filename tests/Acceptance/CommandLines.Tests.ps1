@@ -2,13 +2,18 @@
 BeforeDiscovery {
     $lines = [System.Collections.Generic.List[hashtable]]::new()
     $number = 0
+    $needsDisks = $false
+    . $PSScriptRoot/Session.ps1
+    $noDisks = -not (Test-DiskSupport)
     foreach ($text in Get-Content -LiteralPath $PSScriptRoot/CommandLines.txt) {
         $number++
         switch -Regex ($text) {
+            '^#! disks$' { $needsDisks = $true; break }
+            '^#! end$' { $needsDisks = $false; break }
             '^\s*(#|$)' { break }
             '^    => (.+)$' { $lines[-1].Expected = $Matches[1]; break }
             '^    !! (.+)$' { $lines[-1].Id = $Matches[1]; break }
-            default { $lines.Add(@{ Number = $number; Line = $text; Shown = ($text -replace '[<>]', ' '); Expected = ''; Id = '' }) }
+            default { $lines.Add(@{ Number = $number; Line = $text; Shown = ($text -replace '[<>]', ' '); Expected = ''; Id = ''; Skips = $needsDisks -and $noDisks }) }
         }
     }
 }
@@ -31,6 +36,11 @@ AfterAll {
 
 Describe 'Command lines' {
     It '<Number>: <Shown>' -ForEach $lines {
+        if ($Skips) {
+            Set-ItResult -Skipped -Because 'disks need root, FUSE, fdisk and nbdfuse'
+            return
+        }
+
         $ErrorActionPreference = 'Continue'
         $ConfirmPreference = 'High'
         $answer = $null

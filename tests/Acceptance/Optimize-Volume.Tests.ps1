@@ -44,8 +44,8 @@ Describe 'Optimize-Volume' {
     }
 
     It 'refuses what it does not do, and says so' {
-        (Get-WrittenError { Optimize-Volume D -TierOptimize }).FullyQualifiedErrorId | Should -Be 'StorageWMI 1,Optimize-Volume'
-        "$(Get-WrittenError { Optimize-Volume -FileSystemLabel Data -ReTrim })" | Should -BeLike '*-ReTrim: *fstrim*'
+        (Get-WrittenError { Optimize-Volume D -TierOptimize }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_DriveLetter,Optimize-Volume'
+        "$(Get-WrittenError { Optimize-Volume -FileSystemLabel Plain -ReTrim })" | Should -BeLike '*-ReTrim: *no volume*'
         (Get-WrittenError { Optimize-Volume -FileSystemLabel Plain -TierOptimize }).FullyQualifiedErrorId | Should -Be 'StorageWMI 1,Optimize-Volume'
         (Get-WrittenError { Optimize-Volume -FileSystemLabel Nobody }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_FileSystemLabel,Optimize-Volume'
         (Get-WrittenError { Optimize-Volume -Path /nowhere }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Optimize-Volume'

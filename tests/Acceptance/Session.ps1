@@ -9,14 +9,18 @@ function Start-TestSession {
     $null = New-Item -ItemType Directory -Path $script:SessionFolder
     $script:SavedHome = $env:TIERSPACES_HOME
     $env:TIERSPACES_HOME = Join-Path $script:SessionFolder 'home'
+    $script:SavedVolumeRoot = $env:TIERSPACES_VOLUME_ROOT
+    $env:TIERSPACES_VOLUME_ROOT = Join-Path $script:SessionFolder 'volumes'
     Push-Location $script:SessionFolder
 }
 
 function Stop-TestSession {
+    Get-Partition | Where-Object { $_.AccessPaths.Count -gt 1 } | Remove-PartitionAccessPath
     Get-VirtualDisk | Where-Object NbdUri | Disconnect-VirtualDisk
     $null = Stop-TierSpacesHost
     Pop-Location
     $env:TIERSPACES_HOME = $script:SavedHome
+    $env:TIERSPACES_VOLUME_ROOT = $script:SavedVolumeRoot
     Remove-Item -Recurse -Force $script:SessionFolder
 }
 
@@ -27,6 +31,26 @@ function New-TestDisk([int] $Count = 4, [uint64] $Size = 256MB, [string] $Prefix
 
 function New-TestPool([string] $Name = 'Pool1', [int] $Count = 4, [uint64] $Size = 256MB) {
     New-StoragePool -FriendlyName $Name -StorageSubSystemFriendlyName 'Storage Spaces*' -PhysicalDisks (New-TestDisk $Count $Size $Name)
+}
+
+# Whether disks can be had: connected virtual disks with a block device. Where they cannot, tests of volumes are skipped, with the reason.
+function Test-DiskSupport {
+    (id -u) -eq 0 -and (Test-Path /dev/fuse) -and (Test-Path /dev/loop-control) -and (Get-Command sfdisk, mkfs.ext4, nbdfuse -ErrorAction Ignore).Count -eq 3
+}
+
+# Virtual disk Data, 700 MB in Pool1, connected: disk 1.
+function Connect-TestDisk {
+    $null = New-TestPool Pool1 2 1GB
+    $null = New-VirtualDisk Pool1 -FriendlyName Data -Size 700MB -ResiliencySettingName Simple
+    Connect-VirtualDisk Data
+}
+
+# The same with one volume on it, E, of 300 MB.
+function New-TestVolumeE {
+    Connect-TestDisk
+    Initialize-Disk 1
+    $null = New-Partition 1 -Size 300MB -DriveLetter E | Format-Volume -NewFileSystemLabel Test -Confirm:$false
+    Set-Content (Join-Path $env:TIERSPACES_VOLUME_ROOT E/file) 'text'
 }
 
 # The error that a command writes: its record, or nothing.

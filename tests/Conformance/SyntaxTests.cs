@@ -49,7 +49,7 @@ public sealed class SyntaxTests
 
     [Fact]
     public void A_cmdlet_that_writes_no_objects_declares_none() =>
-        Assert.All(VerbDescription.All, verb => Assert.Equal(verb.Name == "Optimize-Volume", CompiledCmdlets.All[verb.Name].Outputs.Length == 0));
+        Assert.All(VerbDescription.All, verb => Assert.Equal(verb.Verb.ReturnsNothing, CompiledCmdlets.All[verb.Name].Outputs.Length == 0));
 
     [Theory]
     [MemberData(nameof(Parameters))]

@@ -3,6 +3,7 @@ using System.Text.Json;
 using TierSpaces.Contracts;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Supervision;
+using TierSpaces.Host.Volumes;
 
 namespace TierSpaces.Host.Tests;
 
@@ -18,6 +19,9 @@ internal sealed class Scratch : IDisposable
     public HostPaths Paths { get; }
 
     public string Root => _root;
+
+    /// <summary>Folder of drive letters and labels.</summary>
+    public string VolumeRoot => Path.Combine(_root, "vol");
 
     /// <summary>Further variables in the environment of every command, and so of the host that the first one starts.</summary>
     public Dictionary<string, string> Variables { get; } = [];
@@ -49,6 +53,7 @@ internal sealed class Scratch : IDisposable
     {
         ProcessStartInfo start = new ProcessStartInfo(file, words) { RedirectStandardOutput = true, RedirectStandardError = true };
         start.Environment[HostPaths.HomeVariable] = Paths.Home;
+        start.Environment[MountService.RootVariable] = VolumeRoot;
         foreach ((string? name, string? value) in Variables)
         {
             start.Environment[name] = value;
@@ -96,6 +101,17 @@ internal sealed class Scratch : IDisposable
         string attached = Path.Combine(Paths.Home, "att");
         if (Directory.Exists(attached) && Directory.GetFileSystemEntries(attached).Length > 0)
         {
+            if (Run("Get-Partition", "-Json").Output.Trim() is { Length: > 2 })
+            {
+                foreach (string number in JsonDocument.Parse(Run("Get-Disk", "-Json").Output).RootElement.EnumerateArray().Select(disk => disk.GetProperty("Number").ToString()))
+                {
+                    foreach (JsonElement partition in JsonDocument.Parse(Run("Get-Partition", number, "-Json").Output).RootElement.EnumerateArray())
+                    {
+                        Run("Remove-PartitionAccessPath", number, partition.GetProperty("PartitionNumber").ToString());
+                    }
+                }
+            }
+
             Run("Disconnect-VirtualDisk", "*");   // a device outlives its host
         }
 

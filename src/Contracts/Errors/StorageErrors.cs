@@ -80,6 +80,110 @@ public static class StorageErrors
         47001, "InvalidArgument",
         "This subsystem doesn't support creation of virtual disks with the specified provisioning type.");
 
+    public static readonly StorageErrorKind DiskNotInitialized = Row(
+        41000, "InvalidOperation",
+        "The disk hasn't been initialized.");
+
+    public static readonly StorageErrorKind DiskAlreadyInitialized = Row(
+        41001, "InvalidOperation",
+        "The disk is already initialized.");
+
+    public static readonly StorageErrorKind DiskReadOnly = Row(
+        41002, "InvalidOperation",
+        "The disk is read only.");
+
+    public static readonly StorageErrorKind DiskOffline = Row(
+        41003, "InvalidOperation",
+        "The disk is offline.");
+
+    public static readonly StorageErrorKind PartitionLimit = Row(
+        41004, "ResourceUnavailable",
+        "The disk's partition limit has been reached.");
+
+    public static readonly StorageErrorKind PartitionAlignment = Row(
+        41005, "InvalidArgument",
+        "The specified partition alignment isn't valid. It must be a multiple of the disk's sector size.");
+
+    public static readonly StorageErrorKind PartitionParameter = Row(
+        41006, "InvalidArgument",
+        "A parameter isn't valid for this type of partition.");
+
+    public static readonly StorageErrorKind OemPartitionsPresent = Row(
+        41007, "InvalidOperation",
+        "Can't clear with OEM partitions present. To clear OEM partitions, use the RemoveOEM flag.");
+
+    public static readonly StorageErrorKind DataPartitionsPresent = Row(
+        41008, "InvalidOperation",
+        "Can't clear with data partitions present. To clear data partitions, use the RemoveData flag.");
+
+    public static readonly StorageErrorKind PartitionTypeInvalid = Row(
+        41010, "InvalidArgument",
+        "The specified partition type isn't valid.");
+
+    public static readonly StorageErrorKind MbrSizeLimit = Row(
+        41011, "InvalidArgument",
+        "Only the first 2 TB are usable on MBR disks.");
+
+    public static readonly StorageErrorKind PartitionOffset = Row(
+        41012, "InvalidArgument",
+        "The specified offset isn't valid.");
+
+    public static readonly StorageErrorKind StyleHasPartitions = Row(
+        41013, "InvalidOperation",
+        "Can't convert the style of a disk with data or other known partitions on it.");
+
+    public static readonly StorageErrorKind TooSmallForGpt = Row(
+        41014, "InvalidArgument",
+        "The disk isn't large enough to support a GPT partition style.");
+
+    public static readonly StorageErrorKind AccessPathInUse = Row(
+        42002, "ResourceExists",
+        "The requested access path is already in use.");
+
+    public static readonly StorageErrorKind HiddenPartition = Row(
+        42004, "InvalidOperation",
+        "Can't assign access paths to hidden partitions.");
+
+    public static readonly StorageErrorKind AccessPathInvalid = Row(
+        42007, "InvalidArgument",
+        "The access path isn't valid.");
+
+    public static readonly StorageErrorKind UnknownFileSystem = Row(
+        42009, "InvalidOperation",
+        "Can't resize a partition containing an unknown file system.");
+
+    public static readonly StorageErrorKind DataPartitionsOnly = Row(
+        42011, "InvalidOperation",
+        "This operation is only supported on data partitions.");
+
+    public static readonly StorageErrorKind SeveralDriveLetters = Row(
+        42012, "InvalidArgument",
+        "Can't assign multiple drive letters to a partition.");
+
+    public static readonly StorageErrorKind ClusterSize = Row(
+        43000, "InvalidArgument",
+        "The specified cluster size is invalid.");
+
+    public static readonly StorageErrorKind FileSystemNotSupported = Row(
+        43001, "InvalidArgument",
+        "The specified file system isn't supported.");
+
+    public static readonly StorageErrorKind VolumeReadOnly = Row(
+        43006, "InvalidOperation",
+        "Can't perform the requested operation when the drive is read only.");
+
+    public static readonly StorageErrorKind RepairFailed = Row(
+        43007, "DeviceError",
+        "The repair failed.");
+
+    public static readonly StorageErrorKind ScanFailed = Row(
+        43008, "DeviceError",
+        "The scan failed.");
+
+    public static readonly StorageErrorKind NoFileSystem = Row(
+        43014, "InvalidOperation",
+        "Can't determine the file system of the drive.");
+
     public static readonly StorageErrorKind PrimordialPool = Row(
         48000, "InvalidOperation",
         "This operation isn't supported on primordial storage pools.");
@@ -251,6 +355,22 @@ public static class StorageErrors
     public static readonly StorageErrorKind DeviceMounted = Row(
         5, "ResourceBusy",
         "The block device of the virtual disk is in use.");
+
+    public static readonly StorageErrorKind ToolMissing = Row(
+        5, "NotInstalled",
+        "A program that this needs is not installed.");
+
+    public static readonly StorageErrorKind DiskNotBlank = Row(
+        5, "InvalidOperation",
+        "The disk is not blank.");
+
+    public static readonly StorageErrorKind NoBlockDevice = Row(
+        5, "InvalidOperation",
+        "The virtual disk has no block device.");
+
+    public static readonly StorageErrorKind MountFailed = Row(
+        5, "DeviceError",
+        "The file system could not be mounted.");
 
     public static readonly StorageErrorKind NothingToChange = Row(
         5, "InvalidArgument",

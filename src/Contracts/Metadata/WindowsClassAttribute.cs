@@ -18,4 +18,7 @@ public sealed class WindowsClassAttribute(string name, params string[] columns) 
 
     /// <summary>Property whose text is printed unchanged, object after object, instead of the table; empty for none.</summary>
     public string Text { get; init; } = "";
+
+    /// <summary>Property whose value a shell gets instead of an object; empty: it gets the object.</summary>
+    public string Value { get; init; } = "";
 }

@@ -21,6 +21,13 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     public string? DiskOn(string device) =>
         store.Read().FirstOrDefault(record => record.Device == device && _outcomes.ContainsKey(record.UniqueId))?.UniqueId;
 
+    /// <summary>Returns the record of an attached disk whose device is still the one that was made for it; null otherwise.</summary>
+    public AttachRecord? IntactRecordOf(string uniqueId) =>
+        _outcomes.ContainsKey(uniqueId) && store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is { } record
+        && attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.IsIntact(record) == true
+            ? record
+            : null;
+
     /// <summary>
     /// Attaches a disk whose export answers. After a restart of the host this finds the device that is still there and leaves it
     /// alone; remains of one that is not are cleared away first.

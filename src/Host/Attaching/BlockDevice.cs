@@ -27,10 +27,13 @@ internal static class BlockDevice
         return device.Length > 0 && File.Exists(path) ? File.ReadAllText(path).Trim() : "";
     }
 
-    /// <summary>Returns the mount points of a block device; empty when it is not mounted.</summary>
+    /// <summary>Returns the mount points of a block device and of its partitions; empty when none is mounted.</summary>
     public static string[] MountPoints(string device) =>
-        File.ReadLines("/proc/self/mounts").Select(line => line.Split(' ')).Where(fields => fields[0] == device)
+        File.ReadLines("/proc/self/mounts").Select(line => line.Split(' ')).Where(fields => IsOn(fields[0], device))
             .Select(fields => fields[1]).ToArray();
+
+    private static bool IsOn(string source, string device) => source == device
+        || (source.StartsWith(device + "p", StringComparison.Ordinal) && source.AsSpan(device.Length + 1).IndexOfAnyExceptInRange('0', '9') < 0);
 
     /// <summary>Whether a device file can be opened for reading and writing.</summary>
     public static bool CanOpen(string path)

@@ -110,7 +110,7 @@ internal sealed class NbdFuseAttacher : IAttacher
     {
         string sector = target.LogicalSectorSize.ToString(CultureInfo.InvariantCulture);
         string file = Path.Combine(MountPoint(folder), FileName);
-        return Tool.Run("losetup", "--find", "--show", "--sector-size", sector, "--direct-io=on", file);
+        return Tool.Run("losetup", "--find", "--show", "--partscan", "--sector-size", sector, "--direct-io=on", file);
     }
 
     /// <summary>

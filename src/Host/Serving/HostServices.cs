@@ -7,6 +7,8 @@ using TierSpaces.Host.Attaching.Kernel;
 using TierSpaces.Host.Supervision;
 using TierSpaces.Host.Verbs;
 using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Volumes;
+using TierSpaces.Host.Volumes.FileSystems;
 
 namespace TierSpaces.Host.Serving;
 
@@ -24,6 +26,9 @@ internal sealed class HostServices : IAsyncDisposable
         (Paths, _options, _lanes, _state, Subsystem) = (paths, options, lanes, state, subsystem);
         Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), new NbdFuseAttacher()]);
         Files = new FileMap(Attachments);
+        Volumes = new VolumeServices(
+            paths, state, Attachments, Setting(MountService.RootVariable, ParseRoot, MountService.DefaultRoot),
+            Setting(FileSystemChoice.Variable, FileSystemChoice.Parse, ""));
     }
 
     /// <summary>Paths of the state and sockets.</summary>
@@ -34,6 +39,9 @@ internal sealed class HostServices : IAsyncDisposable
 
     /// <summary>Devices of connected virtual disks.</summary>
     public AttachManager Attachments { get; }
+
+    /// <summary>Disks, partitions and volumes on those devices.</summary>
+    public VolumeServices Volumes { get; }
 
     /// <summary>Map of the places of files on those devices.</summary>
     public IFileMap Files { get; set; }
@@ -87,19 +95,34 @@ internal sealed class HostServices : IAsyncDisposable
         Identifiers.OfVirtualDisk(disk.Description.Id.Value), disk.Description.FriendlyName, disk.SocketPath,
         disk.Description.FriendlyName, disk.Description.LogicalSectorSize));
 
+    /// <summary>Detaches a virtual disk whose volumes are not mounted, and gives the number of its disk back.</summary>
+    /// <exception cref="StorageException">It is in use; nothing was changed.</exception>
+    public void Detach(string uniqueId)
+    {
+        Attachments.Detach(uniqueId);
+        Volumes.Store.Release(uniqueId);
+    }
+
     /// <summary>
     /// Attaches each virtual disk that is served and not attached yet: after a start, and when a pool has opened late. A disk that
-    /// cannot be attached is logged; it keeps no other disk, and not the host, from starting.
+    /// cannot be attached is logged; it keeps no other disk, and not the host, from starting. Volumes are mounted beside the caller.
     /// </summary>
     public async Task AttachConnectedAsync()
     {
+        bool hasNew = false;
         foreach (VirtualDiskStatus disk in await Subsystem.VirtualDisks.ListAsync().ConfigureAwait(false))
         {
             string uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
             if (disk.SocketPath.Length > 0 && Attachments.OutcomeOf(uniqueId) is null)
             {
                 TryAttach(disk);
+                hasNew = true;
             }
+        }
+
+        if (hasNew)
+        {
+            Volumes.RestoreLater(this);
         }
     }
 
@@ -132,6 +155,9 @@ internal sealed class HostServices : IAsyncDisposable
         RuntimeFolder.Leave(Paths);
         Changes.Dispose();
     }
+
+    private static string ParseRoot(string text) => Path.IsPathFullyQualified(text)
+        ? Path.TrimEndingDirectorySeparator(Path.GetFullPath(text)) : throw new FormatException($"'{text}' is no absolute path.");
 
     /// <summary>Returns a setting from the environment. A value that cannot be parsed is logged, and the default is used.</summary>
     private static T Setting<T>(string variable, Func<string, T> parse, T otherwise)

@@ -7,6 +7,7 @@ using TierSpaces.Host.Verbs.StoragePools;
 using TierSpaces.Host.Verbs.StorageTiers;
 using TierSpaces.Host.Verbs.Subsystems;
 using TierSpaces.Host.Verbs.VirtualDisks;
+using TierSpaces.Host.Verbs.Volumes;
 
 namespace TierSpaces.Host.Verbs;
 
@@ -66,6 +67,27 @@ internal static class VerbHandlers
         new ClearFileStorageTierHandler(services),
         new OptimizeStorageTierHandler(services),
         new OptimizeVolumeHandler(services),
+        new GetDiskHandler(services),
+        new InitializeDiskHandler(services),
+        new SetDiskHandler(services),
+        new UpdateDiskHandler(services),
+        new ClearDiskHandler(services),
+        new NewPartitionHandler(services),
+        new GetPartitionHandler(services),
+        new ResizePartitionHandler(services),
+        new RemovePartitionHandler(services),
+        new SetPartitionHandler(services),
+        new GetPartitionSupportedSizeHandler(services),
+        new AddPartitionAccessPathHandler(services),
+        new RemovePartitionAccessPathHandler(services),
+        new FormatVolumeHandler(services),
+        new GetVolumeHandler(services),
+        new SetVolumeHandler(services),
+        new RepairVolumeHandler(services),
+        new WriteVolumeCacheHandler(services),
+        new UpdateHostStorageCacheHandler(services),
+        new GetSupportedFileSystemsHandler(services),
+        new GetSupportedClusterSizesHandler(services),
         new GetStorageTierScheduleHandler(services),
         new SetStorageTierScheduleHandler(services),
         new GetStorageTierHeatMapHandler(services),

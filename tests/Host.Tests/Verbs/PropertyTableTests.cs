@@ -11,6 +11,8 @@ using TierSpaces.Engine.VirtualDisks;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Verbs.VirtualDisks;
+using TierSpaces.Host.Verbs.Volumes;
+using TierSpaces.Host.Volumes;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
@@ -50,6 +52,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
         await LookAsync();
         LookAtTroubles();
         LookAtPins();
+        LookAtVolumes();
 
         string[] wrong = Classes().SelectMany(type => type.GetProperties().Select(property => (ClassOf(type), property.Name)))
             .Select(key => Complaint(key, _seen.GetValueOrDefault(key) ?? [])).Where(complaint => complaint.Length > 0).ToArray();
@@ -240,6 +243,53 @@ public sealed class PropertyTableTests : IAsyncLifetime
             Note("Get-FileStorageTier",
                 new PinStatus(pin, disk with { Id = new VirtualDiskId(Guid.NewGuid()) }, tiers[tier], bytesOn, IsMoving: tier == 0).ToInfo());
         }
+    }
+
+    /// <summary>Disks take a block device: as they would be read.</summary>
+    private void LookAtVolumes()
+    {
+        VolumePartition first = new VolumePartition
+        {
+            Number = 1, Offset = 1 << 20, Size = 8 << 20, Node = "/dev/null", Key = "{1}", Guid = "{1}", GptType = PartitionType.BasicData,
+            FileSystem = new FoundFileSystem("ext4", "l", "u", 4096),
+        };
+        VolumePartition second = first with
+        {
+            Number = 2, Offset = 9 << 20, Size = 4 << 20, Node = "/dev/none", Key = "s-2", Guid = null, GptType = null, MbrType = 0x16, IsActive = true, FileSystem = null,
+            Attributes = new HashSet<int> { VolumePartition.ReadOnlyBit, VolumePartition.ShadowCopyBit, VolumePartition.NoDriveLetterBit },
+        };
+        VolumePartition third = second with { MbrType = null, GptType = "{c12a7328-f81f-11d2-ba4b-00a0c93ec93b}" };
+        foreach ((VolumeDisk disk, bool isFirst) in ((VolumeDisk, bool)[])[(Disk(1), true), (Disk(2), false)])
+        {
+            Note("Get-Disk", disk.ToInfo());
+            MountEntry[] mounts = isFirst ? [new MountEntry("", "", "/mnt/E", "E", MadeFolder: true)] : [];
+            foreach (VolumePartition partition in (VolumePartition[])[first, second, third])
+            {
+                VolumeTarget target = new VolumeTarget(disk, partition);
+                Note("Get-Partition", target.ToInfo(mounts, isOffline: isFirst));
+                Note("Get-Volume", target.ToInfo(isFirst
+                    ? new VolumeFacts { Letter = "E", MountPoints = ["/mnt/E"], Space = new SpaceAmount(7, 5, 3), Requested = "ReFS" }
+                    : new VolumeFacts { Faults = ["Not mounted."], HasErrors = true }));
+            }
+        }
+
+        VolumeDisk Disk(int number) => new()
+        {
+            Device = $"/dev/loop{number}", Path = $"/dev/{number}", Entry = new DiskEntry($"{number}", number, IsOffline: number == 2, IsReadOnly: number == 2),
+            Status = new VirtualDiskStatus
+            {
+                PoolId = Guid.NewGuid(), Health = number == 2 ? Engine.Pools.HealthStatus.Warning : Engine.Pools.HealthStatus.Healthy,
+                Description = new VirtualDiskDescription
+                {
+                    Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = $"d{number}", ResiliencySettingName = "Simple", SizeBytes = number << 26,
+                    LogicalSectorSize = number == 2 ? (ushort)512 : (ushort)4096, PhysicalSectorSize = number == 2 ? (ushort)512 : (ushort)4096,
+                    ProvisioningType = number == 2 ? Engine.Formats.ProvisioningType.Thin : Engine.Formats.ProvisioningKind.Fixed,
+                },
+            },
+            Contents = number == 2
+                ? new DiskContents { Style = PartitionStyle.MBR, Signature = 7, Usable = (1 << 20, 64 << 20), Partitions = [first] }
+                : new DiskContents { Style = PartitionStyle.GPT, Guid = "{7}", Usable = (1 << 20, 32 << 20), Partitions = [first, second] },
+        };
     }
 
     private void Note<TInfo>(string verb, TInfo info)

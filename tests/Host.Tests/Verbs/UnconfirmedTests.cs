@@ -7,6 +7,9 @@ public sealed class UnconfirmedTests
 {
     private static readonly Dictionary<string, string[]> s_many = new()
     {
+        ["Clear-Disk -FriendlyName"] = ["*"],
+        ["Format-Volume -FileSystemLabel"] = ["*", "D*"],
+        ["Remove-Partition -InputObject"] = ["*"],
         ["Remove-VirtualDisk"] = ["*", "v,w", "[vw]"],
         ["Remove-StoragePool"] = ["*", "p,q"],
         ["Reset-PhysicalDisk"] = ["*", "free?"],

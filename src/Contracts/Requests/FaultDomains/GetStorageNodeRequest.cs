@@ -17,8 +17,7 @@ public sealed record GetStorageNodeRequest : StorageRequest<StorageNodeInfo>
     public StorageNodeOperationalStatus[]? OperationalStatus { get; init; }
 
     [VerbParameter(
-        "Only objects associated with this Volume.", Sets = "ByVolume", Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Volume",
-        Refused = "Volume objects do not exist here.")]
+        "Only objects associated with this Volume.", Sets = "ByVolume", Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Volume")]
     public string? Volume { get; init; }
 
     [VerbParameter(
@@ -51,7 +50,6 @@ public sealed record GetStorageNodeRequest : StorageRequest<StorageNodeInfo>
     public string? StorageSubSystem { get; init; }
 
     [VerbParameter(
-        "Only objects associated with this Disk.", Sets = "ByDisk", Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Disk",
-        Refused = "Disk objects do not exist here.")]
+        "Only objects associated with this Disk.", Sets = "ByDisk", Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Disk")]
     public string? Disk { get; init; }
 }

@@ -11,6 +11,6 @@ public sealed record GetStorageReliabilityCounterRequest : StorageRequest<Storag
 
     [VerbParameter(
         "The Disk.", Sets = "ByDisk", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Disk",
-        Refused = "Disk objects do not exist here.")]
+        Refused = "A disk is a virtual disk; counters are those of physical disks: Get-PhysicalDisk -VirtualDisk.")]
     public string? Disk { get; init; }
 }

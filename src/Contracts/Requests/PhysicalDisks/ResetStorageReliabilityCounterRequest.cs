@@ -12,7 +12,7 @@ public sealed record ResetStorageReliabilityCounterRequest : StorageRequest<Stor
 
     [VerbParameter(
         "The Disk.", Sets = "ByDisk", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Disk",
-        Refused = "Disk objects do not exist here.")]
+        Refused = "A disk is a virtual disk; counters are those of physical disks: Get-PhysicalDisk -VirtualDisk.")]
     public string? Disk { get; init; }
 
     [VerbParameter(

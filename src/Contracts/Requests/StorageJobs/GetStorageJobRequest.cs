@@ -29,13 +29,11 @@ public sealed record GetStorageJobRequest : StorageRequest<StorageJobInfo>
     public string? VirtualDisk { get; init; }
 
     [VerbParameter(
-        "Only jobs of this Volume.", Sets = "ByVolume", Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Volume",
-        Refused = "Volume objects do not exist here.")]
+        "Only jobs of this Volume.", Sets = "ByVolume", Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Volume")]
     public string? Volume { get; init; }
 
     [VerbParameter(
-        "Only jobs of this Disk.", Sets = "ByDisk", Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Disk",
-        Refused = "Disk objects do not exist here.")]
+        "Only jobs of this Disk.", Sets = "ByDisk", Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Disk")]
     public string? Disk { get; init; }
 
     [VerbParameter(

@@ -30,7 +30,7 @@ public sealed record GetStoragePoolRequest : StorageRequest<StoragePoolInfo>
 
     [VerbParameter(
         "Only objects associated with this Volume.", Sets = "ByVolume", Pipeline = PipelineBinding.ByValue,
-        ObjectClass = "MSFT_Volume", Refused = "Volume objects do not exist here.")]
+        ObjectClass = "MSFT_Volume")]
     public string? Volume { get; init; }
 
     [VerbParameter(

@@ -9,8 +9,7 @@ public sealed record GetFileStorageTierRequest : StorageRequest<FileStorageTierI
     private const string DiskSets = "ByVirtualDiskFriendlyName, ByVirtualDiskUniqueId, ByVirtualDisk";
 
     [VerbParameter(
-        "The volume, by drive letter.", Sets = "ByVolumeDriveLetter", Required = true, Pipeline = PipelineBinding.ByPropertyName,
-        Refused = "Drive letters do not exist here; -VolumePath takes a mount point.")]
+        "The volume, by drive letter.", Sets = "ByVolumeDriveLetter", Required = true, Pipeline = PipelineBinding.ByPropertyName)]
     public string? VolumeDriveLetter { get; init; }
 
     [VerbParameter(
@@ -19,8 +18,7 @@ public sealed record GetFileStorageTierRequest : StorageRequest<FileStorageTierI
     public string? VolumePath { get; init; }
 
     [VerbParameter(
-        "The volume.", Sets = "ByVolume", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Volume",
-        Refused = "Volume objects do not exist here.")]
+        "The volume.", Sets = "ByVolume", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Volume")]
     public string? Volume { get; init; }
 
     [VerbParameter(

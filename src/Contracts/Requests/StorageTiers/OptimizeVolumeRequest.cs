@@ -1,18 +1,17 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>Optimizes the tiers of the virtual disk that a volume is on: the spelling that Windows has for it.</summary>
+/// <summary>Optimizes volumes: the tiers of the virtual disks that they are on, and their unused space.</summary>
 [Verb(
-    "Optimize-Volume", "Optimizes the tiers of the virtual disks that volumes are on.", DefaultSet = "ByDriveLetter",
+    "Optimize-Volume", "Optimizes the tiers of the virtual disks that volumes are on, or gives their unused space back.", DefaultSet = "ByDriveLetter",
     ChangesState = true, IsIdempotent = true, ReturnsNothing = true, JobName = "Storage Tiers Optimization")]
 public sealed record OptimizeVolumeRequest : StorageRequest<StorageTierOptimizationInfo>
 {
     [VerbParameter(
-        "The volume, by drive letter.", Sets = "ByDriveLetter", Required = true, Position = 0, Pipeline = PipelineBinding.ByPropertyName,
-        Refused = "Drive letters do not exist here; -Path takes a mount point.")]
+        "Specifies the drive letter, A to Z.", Sets = "ByDriveLetter", Required = true, Position = 0, Pipeline = PipelineBinding.ByPropertyName)]
     public string[]? DriveLetter { get; init; }
 
     [VerbParameter(
-        "Identifier of the virtual disk, its ObjectId; wildcards are accepted.", Sets = "ById", Required = true,
+        "Specifies the identifier, the ObjectId of the volume or of its virtual disk; wildcards are accepted.", Sets = "ById", Required = true,
         Pipeline = PipelineBinding.ByPropertyName, Aliases = "Id")]
     public string[]? ObjectId { get; init; }
 
@@ -22,20 +21,19 @@ public sealed record OptimizeVolumeRequest : StorageRequest<StorageTierOptimizat
     public string[]? Path { get; init; }
 
     [VerbParameter(
-        "Friendly name of the virtual disk that the volume is on; wildcards are accepted.", Sets = "ByLabel", Required = true,
+        "Specifies the label, or the friendly name of the virtual disk; wildcards are accepted.", Sets = "ByLabel", Required = true,
         Pipeline = PipelineBinding.ByPropertyName)]
     public string[]? FileSystemLabel { get; init; }
 
     [VerbParameter(
-        "The volume.", Sets = "InputObject (cdxml)", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Volume",
-        Refused = "Volume objects do not exist here.")]
+        "The volume.", Sets = "InputObject (cdxml)", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Volume")]
     public string[]? InputObject { get; init; }
 
-    [VerbParameter("Indicates that this cmdlet optimizes storage tiers. This is the default.")]
+    [VerbParameter("Indicates that this cmdlet optimizes storage tiers. This is the default for virtual disks with tiers.")]
     public bool TierOptimize { get; init; }
 
     [VerbParameter(
-        "Gives unused space back.", Refused = "Space is given back when a file system discards it; fstrim makes it do so.")]
+        "Indicates that this cmdlet gives unused space of mounted volumes back to their virtual disks. This is the default for virtual disks without tiers.")]
     public bool ReTrim { get; init; }
 
     [VerbParameter("Analyzes fragmentation.", Refused = "Files are laid out by their file system, with tools of its own.")]

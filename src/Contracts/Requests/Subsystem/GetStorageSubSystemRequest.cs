@@ -31,17 +31,17 @@ public sealed record GetStorageSubSystemRequest : StorageRequest<StorageSubSyste
 
     [VerbParameter(
         "Only objects associated with this Volume.", Sets = "ByVolume", Pipeline = PipelineBinding.ByValue,
-        ObjectClass = "MSFT_Volume", Refused = "Volume objects do not exist here.")]
+        ObjectClass = "MSFT_Volume")]
     public string? Volume { get; init; }
 
     [VerbParameter(
         "Only objects associated with this Partition.", Sets = "ByPartition", Pipeline = PipelineBinding.ByValue,
-        ObjectClass = "MSFT_Partition", Refused = "Partition objects do not exist here.")]
+        ObjectClass = "MSFT_Partition")]
     public string? Partition { get; init; }
 
     [VerbParameter(
         "Only objects associated with this Disk.", Sets = "ByDisk", Pipeline = PipelineBinding.ByValue,
-        ObjectClass = "MSFT_Disk", Refused = "Disk objects do not exist here.")]
+        ObjectClass = "MSFT_Disk")]
     public string? Disk { get; init; }
 
     [VerbParameter(

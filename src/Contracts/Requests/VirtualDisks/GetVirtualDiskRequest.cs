@@ -44,7 +44,7 @@ public sealed record GetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
 
     [VerbParameter(
         "Only objects associated with this Disk.", Sets = "ByDisk", Pipeline = PipelineBinding.ByValue,
-        ObjectClass = "MSFT_Disk", Refused = "Disk objects do not exist here.")]
+        ObjectClass = "MSFT_Disk")]
     public string? Disk { get; init; }
 
     [VerbParameter(

@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Subsystems;
+using TierSpaces.Host.Verbs.Volumes;
 
 namespace TierSpaces.Host.Verbs.StorageFaultDomains;
 
@@ -11,7 +12,8 @@ internal sealed class GetStorageNodeHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(GetStorageNodeRequest request, ReplyBuilder<StorageNodeInfo> reply, CancellationToken cancellation)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        bool isMeant = request.VirtualDisk is { } virtualDisk ? all.VirtualDisks.One(virtualDisk) is not null
+        bool isMeant = request.Volume is { } volume ? await VolumeSelection.OneVolumeAsync(services, all, volume).ConfigureAwait(false) is not null
+            : (request.Disk ?? request.VirtualDisk) is { } virtualDisk ? all.VirtualDisks.One(virtualDisk) is not null
             : request.PhysicalDisk is { } disk ? all.Disks.One(disk) is not null
             : request.StoragePool is { } pool ? all.Pools.One(pool) is not null
             : request.StorageEnclosure is { } enclosure ? all.Enclosures.One(enclosure) is not null

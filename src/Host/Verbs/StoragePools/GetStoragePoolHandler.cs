@@ -2,6 +2,7 @@ using TierSpaces.Contracts;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Verbs.Subsystems;
+using TierSpaces.Host.Verbs.Volumes;
 
 namespace TierSpaces.Host.Verbs.StoragePools;
 
@@ -13,7 +14,10 @@ internal sealed class GetStoragePoolHandler(HostServices services) : VerbHandler
         GetStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        reply.Add(Select(all, request, reply.Fail)
+        IEnumerable<StoragePoolTarget> pools = request.Volume is { } volume
+            ? WithId(all, (await VolumeSelection.OneVolumeAsync(services, all, volume).ConfigureAwait(false)).Disk.Status.PoolId)
+            : Select(all, request, reply.Fail);
+        reply.Add(pools
             .Select(pool => pool.Status?.ToInfo() ?? StoragePoolMapping.Primordial(all.Disks.All))
             .Where(info => Passes(info, request)));
     }

@@ -1,8 +1,11 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.Volumes;
+using TierSpaces.Host.Volumes;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
@@ -13,7 +16,11 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
     protected override async Task HandleAsync(
         GetFileStorageTierRequest request, ReplyBuilder<FileStorageTierInfo> reply, CancellationToken cancellation)
     {
-        if (request.VolumePath is { } volume)
+        if (request.VolumeDriveLetter is not null || request.Volume is not null)
+        {
+            reply.Add((await OnVolumeAsync(await ChosenAsync(request).ConfigureAwait(false)).ConfigureAwait(false)).Select(pin => pin.ToInfo()));
+        }
+        else if (request.VolumePath is { } volume)
         {
             reply.Add((await OnVolumeAsync(services, volume).ConfigureAwait(false)).Select(pin => pin.ToInfo()));
         }
@@ -56,8 +63,27 @@ internal sealed class GetFileStorageTierHandler(HostServices services) : VerbHan
     private static async Task<PinStatus[]> OnVolumeAsync(HostServices services, string path)
     {
         VolumePlace place = services.Files.FindVolume(path, nameof(GetFileStorageTierRequest.VolumePath));
-        PinStatus[] all = await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false);
-        return [.. all.Where(pin => Identifiers.OfVirtualDisk(pin.VirtualDisk.Id.Value) == place.VirtualDisk && !pin.IsRange
-            && pin.Pin.Ranges[0].Offset >= place.Range.Offset && pin.Pin.Ranges[0].Offset < place.Range.End)];
+        return On(await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false), place);
     }
+
+    private async Task<VolumeTarget> ChosenAsync(GetFileStorageTierRequest request)
+    {
+        if (request.Volume is { } reference)
+        {
+            return await VolumeSelection.OneVolumeAsync(services, await Catalogue.ReadAsync(services).ConfigureAwait(false), reference).ConfigureAwait(false);
+        }
+
+        VolumeSelection selection = await VolumeSelection.ReadAsync(services, static error => throw new StorageException(error)).ConfigureAwait(false);
+        return selection.ByLetter(await selection.AllVolumesAsync().ConfigureAwait(false), [request.VolumeDriveLetter!], "MSFT_Volume")[0];
+    }
+
+    private async Task<PinStatus[]> OnVolumeAsync(VolumeTarget volume)
+    {
+        PinnedRange range = new PinnedRange(volume.Partition?.Offset ?? 0, volume.Size);
+        return On(await services.Subsystem.Pins.ListAsync(null).ConfigureAwait(false), new VolumePlace(volume.Disk.UniqueId, range));
+    }
+
+    private static PinStatus[] On(PinStatus[] pins, VolumePlace place) =>
+        [.. pins.Where(pin => Identifiers.OfVirtualDisk(pin.VirtualDisk.Id.Value) == place.VirtualDisk && !pin.IsRange
+            && pin.Pin.Ranges[0].Offset >= place.Range.Offset && pin.Pin.Ranges[0].Offset < place.Range.End)];
 }

@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Volumes;
 
 namespace TierSpaces.Host.Verbs.Subsystems;
 
@@ -14,7 +15,9 @@ internal sealed class GetStorageSubSystemHandler(HostServices services)
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         bool isMeant = request.StorageFaultDomain is { } domain ? all.FaultDomains.One(domain) is not null
             : request.StoragePool is { } pool ? all.Pools.One(pool) is not null
-            : request.VirtualDisk is { } virtualDisk ? all.VirtualDisks.One(virtualDisk) is not null
+            : request.Volume is { } volume ? await VolumeSelection.OneVolumeAsync(services, all, volume).ConfigureAwait(false) is not null
+            : request.Partition is { } partition ? await VolumeSelection.OneVolumeAsync(services, all, partition).ConfigureAwait(false) is not null
+            : (request.Disk ?? request.VirtualDisk) is { } virtualDisk ? all.VirtualDisks.One(virtualDisk) is not null
             : LocalSubsystem.Selector.Select(request.FriendlyName, request.UniqueId, request.Name, null, reply.Fail).Count > 0;
         StorageSubSystemInfo info = LocalSubsystem.Describe(DisplayName.Of(HealthOf(all)));
         reply.Add(isMeant && Passes(info, request) ? [info] : []);

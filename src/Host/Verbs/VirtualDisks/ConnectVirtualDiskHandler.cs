@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
@@ -27,7 +28,14 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                     reply.Warn(remark);
                 }
 
+                string id = Identifiers.OfVirtualDisk(connected.Description.Id.Value);
+                bool isNew = services.Attachments.OutcomeOf(id) is null;
                 services.Attach(connected);
+                if (isNew)
+                {
+                    await services.Volumes.RestoreAsync(services, id).ConfigureAwait(false);
+                }
+
                 VirtualDiskInfo info = services.ToInfo(all, connected);
                 if (info.AttachReason is { } reason)
                 {

@@ -18,7 +18,9 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
         {
             await reply.TryDoAsync($"Detach virtual disk '{disk.Description.FriendlyName}' and serve it no longer", async () =>
             {
-                services.Attachments.Detach(services.ToInfo(all, disk).UniqueId);
+                string id = services.ToInfo(all, disk).UniqueId;
+                using IDisposable gate = await services.Volumes.Gates.EnterAsync(id, "Disconnect-VirtualDisk").ConfigureAwait(false);
+                services.Detach(id);
                 VirtualDiskStatus detached = await DisconnectAsync(disk).ConfigureAwait(false);
                 detached.Remarks.ToList().ForEach(reply.Warn);
                 reply.Add(request.PassThru ? [services.ToInfo(all, detached)] : []);

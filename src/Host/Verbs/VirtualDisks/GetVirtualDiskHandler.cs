@@ -33,15 +33,20 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
             return all.VirtualDisks.All.Where(disk => disk.Description.Id.Value == target);
         }
 
+        if (request.Disk is { } named)
+        {
+            return [all.VirtualDisks.One(named)];   // a disk has the identifier of its virtual disk
+        }
+
         if (request.StorageTier is { } tier)
         {
             Guid? target = all.Tiers.One(tier).VirtualDisk;
             return all.VirtualDisks.All.Where(disk => disk.Description.Id.Value == target);
         }
 
-        if (request.StoragePool is { } named)
+        if (request.StoragePool is { } owner)
         {
-            StoragePoolTarget pool = all.Pools.One(named);
+            StoragePoolTarget pool = all.Pools.One(owner);
             return all.VirtualDisks.All.Where(disk => disk.PoolId == pool.Id);
         }
 

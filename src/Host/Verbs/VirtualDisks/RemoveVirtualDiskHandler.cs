@@ -24,8 +24,10 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
                 VirtualDiskPlacement placement = await services.Subsystem.Placements.GetAsync(disk.Description.Id.Value).ConfigureAwait(false);
                 if (!reply.IsWhatIf)
                 {
-                    services.Attachments.Detach(info.UniqueId);
+                    using IDisposable gate = await services.Volumes.Gates.EnterAsync(info.UniqueId, "Remove-VirtualDisk").ConfigureAwait(false);
+                    services.Detach(info.UniqueId);
                     await RemoveAsync(disk).ConfigureAwait(false);
+                    services.Volumes.Store.Forget(info.UniqueId);
                     reply.Add(request.PassThru ? [info] : []);
                 }
 

@@ -1,0 +1,27 @@
+namespace TierSpaces.Contracts;
+
+/// <summary>Returns the file systems that volumes can be formatted with.</summary>
+[Verb("Get-SupportedFileSystems", "Returns the file systems that volumes can be formatted with.", DefaultSet = "ByDriveLetter")]
+public sealed record GetSupportedFileSystemsRequest : StorageRequest<SupportedFileSystemInfo>
+{
+    [VerbParameter(
+        "Specifies the identifier: the ObjectId or the UniqueId of the volume; wildcards are accepted.",
+        Sets = "ById", Required = true, Aliases = "Id", Pipeline = PipelineBinding.ByPropertyName)]
+    public string[]? ObjectId { get; init; }
+
+    [VerbParameter("Specifies the drive letter, A to Z.", Sets = "ByDriveLetter", Required = true, Position = 0, Pipeline = PipelineBinding.ByPropertyName)]
+    public string[]? DriveLetter { get; init; }
+
+    [VerbParameter("Specifies the label; wildcards are accepted.", Sets = "ByLabel", Required = true, Pipeline = PipelineBinding.ByPropertyName)]
+    public string[]? FileSystemLabel { get; init; }
+
+    [VerbParameter(
+        "Specifies a path that the volume is mounted at, any path on it, or its block device.",
+        Sets = "ByPaths", Required = true, Pipeline = PipelineBinding.ByPropertyName, Kind = ParameterKind.Path)]
+    public string[]? Path { get; init; }
+
+    [VerbParameter(
+        "Specifies the objects themselves.",
+        Sets = "InputObject (cdxml)", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Volume")]
+    public string[]? InputObject { get; init; }
+}

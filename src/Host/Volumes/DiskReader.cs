@@ -1,0 +1,111 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Volumes;
+
+/// <summary>
+/// Reads what lies on a device: its partition table through <c>sfdisk</c>, its file systems through <c>blkid</c>. A device that does not answer in time is
+/// shown with a fault, and is not asked again before the first question has ended: a hung disk costs each caller one time limit, not one for each verb.
+/// </summary>
+internal sealed class DiskReader(VolumeTools tools)
+{
+    private static readonly TimeSpan s_limit = TimeSpan.FromSeconds(8);
+    private readonly ConcurrentDictionary<string, Task<DiskContents>> _pending = new();
+
+    /// <summary>Reads a device; the fault of the answer says why it could not be read.</summary>
+    public async Task<DiskContents> ReadAsync(string device, long bytes, int sectorSize)
+    {
+        Task<DiskContents> reading = _pending.GetOrAdd(device, name => ReadNowAsync(name, bytes, sectorSize));
+        try
+        {
+            return await reading.WaitAsync(s_limit).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            return new DiskContents { Fault = $"{device} does not answer." };
+        }
+        catch (StorageException e)
+        {
+            return new DiskContents { Fault = e.Error.OneLine };
+        }
+        finally
+        {
+            if (reading.IsCompleted)
+            {
+                _pending.TryRemove(new KeyValuePair<string, Task<DiskContents>>(device, reading));
+            }
+        }
+    }
+
+    /// <summary>Reads a device after a change: an answer to a question from before the change does not count.</summary>
+    public async Task<DiskContents> ReadAgainAsync(string device, long bytes, int sectorSize)
+    {
+        if (_pending.TryGetValue(device, out Task<DiskContents>? before))
+        {
+            await Task.WhenAny(before, Task.Delay(s_limit)).ConfigureAwait(false);
+            if (before.IsCompleted)
+            {
+                _pending.TryRemove(new KeyValuePair<string, Task<DiskContents>>(device, before));
+            }
+        }
+
+        return await ReadAsync(device, bytes, sectorSize).ConfigureAwait(false);
+    }
+
+    private async Task<DiskContents> ReadNowAsync(string device, long bytes, int sectorSize)
+    {
+        Dictionary<string, string> found = (await ProbeAsync(device).ConfigureAwait(false)).GetValueOrDefault(device) ?? [];
+        if (found.GetValueOrDefault("PTTYPE") is "gpt" or "dos" && !found.ContainsKey("TYPE"))
+        {
+            string table = await tools.RunAsync("sfdisk", VolumeTools.Short, CancellationToken.None, "--json", device).ConfigureAwait(false);
+            DiskContents contents = PartitionTable.Parse(table, device, bytes, sectorSize);
+            return await WithFileSystemsAsync(contents).ConfigureAwait(false);
+        }
+
+        FoundFileSystem? whole = FileSystemOf(found);
+        return new DiskContents
+        {
+            Whole = whole,
+            Foreign = whole is not null ? null : found.GetValueOrDefault("TYPE") ?? found.GetValueOrDefault("PTTYPE") ?? found.GetValueOrDefault("AMBIVALENT"),
+        };
+    }
+
+    private async Task<DiskContents> WithFileSystemsAsync(DiskContents contents)
+    {
+        string[] nodes = [.. contents.Partitions.Select(static partition => partition.Node).Where(File.Exists)];
+        Dictionary<string, Dictionary<string, string>> found = nodes.Length == 0 ? [] : await ProbeAsync(nodes).ConfigureAwait(false);
+        return contents with
+        {
+            Partitions = [.. contents.Partitions.Select(partition => partition with { FileSystem = FileSystemOf(found.GetValueOrDefault(partition.Node) ?? []) })],
+        };
+    }
+
+    /// <summary>What blkid finds on devices, by device and name of the value.</summary>
+    private async Task<Dictionary<string, Dictionary<string, string>>> ProbeAsync(params string[] devices)
+    {
+        const int nothingFound = 2;
+        const int ambivalent = 8;
+        ToolResult result = await tools.TryAsync("blkid", VolumeTools.Short, CancellationToken.None, "", ["--probe", "--output", "export", .. devices])
+            .ConfigureAwait(false);
+        if (result.ExitCode is not (0 or nothingFound or ambivalent))
+        {
+            throw VolumeTools.Failure("blkid", result);
+        }
+
+        Dictionary<string, Dictionary<string, string>> found = ProbeText.Parse(result.Output);
+        if (result.ExitCode == ambivalent && devices is [var only] && !found.ContainsKey(only))
+        {
+            found[only] = new Dictionary<string, string> { ["AMBIVALENT"] = "several signatures that exclude each other" };
+        }
+
+        return found;
+    }
+
+    private static FoundFileSystem? FileSystemOf(Dictionary<string, string> found) =>
+        found.GetValueOrDefault("USAGE") == "filesystem" && found.TryGetValue("TYPE", out string? type)
+            ? new FoundFileSystem(
+                type, found.GetValueOrDefault("LABEL") ?? "", found.GetValueOrDefault("UUID") ?? "",
+                type != "xfs" && uint.TryParse(found.GetValueOrDefault("BLOCK_SIZE"), CultureInfo.InvariantCulture, out uint size) ? size : 0)
+            : null;
+}

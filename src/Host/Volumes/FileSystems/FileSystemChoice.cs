@@ -1,0 +1,59 @@
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Volumes.FileSystems;
+
+/// <summary>
+/// Chooses the file system for a requested name. Linux names mean themselves. Names of Windows' file systems that this machine cannot make are answered
+/// with a local one, xfs for ReFS and ext4 else, or the one that <see cref="Variable"/> names; the caller says so.
+/// </summary>
+internal sealed class FileSystemChoice(VolumeTools tools, string configured)
+{
+    /// <summary>Environment variable with the local file system that is made in place of those of Windows.</summary>
+    public const string Variable = "TIERSPACES_FILE_SYSTEM";
+
+    private static readonly FileSystemKind[] s_kinds = [new Ext4(), new Xfs(), new Btrfs(), new Ntfs()];
+    private static readonly string[] s_substituted = ["NTFS", "ReFS", "CSVFS_NTFS", "CSVFS_ReFS"];
+
+    /// <summary>Every name that is accepted.</summary>
+    public static IEnumerable<string> Names => s_kinds.Select(static kind => kind.Name).Where(static name => name != "ntfs").Concat(s_substituted);
+
+    /// <summary>The kind of a found file system; null for one that is only mounted.</summary>
+    public static FileSystemKind? Find(string type) => Array.Find(s_kinds, kind => kind.Name.Equals(type, StringComparison.OrdinalIgnoreCase));
+
+    /// <summary>Checks the value of the environment variable.</summary>
+    /// <exception cref="FormatException">It is no local file system.</exception>
+    public static string Parse(string text) => text.Length == 0 || Find(text) is { Name: not "ntfs" }
+        ? text
+        : throw new FormatException($"'{text}' is no local file system. Valid: ext4, xfs, btrfs.");
+
+    /// <summary>Names that Get-SupportedFileSystems returns: those whose tools are installed, and those that are answered with one of them.</summary>
+    public IEnumerable<string> Supported() => Names.Where(name => Find(name) is { } kind && name != "NTFS" ? tools.Has(kind.MakeTool) : tools.Has(Choose(name).Kind.MakeTool));
+
+    /// <summary>Returns the kind to make, and the requested name where the kind is made in place of it.</summary>
+    /// <param name="requested">Requested name; null for the default.</param>
+    /// <exception cref="StorageException">There is no such file system here.</exception>
+    public (FileSystemKind Kind, string? StandsFor) Choose(string? requested)
+    {
+        if (requested is null)
+        {
+            return (Local("ext4"), null);
+        }
+
+        string? windows = Array.Find(s_substituted, name => name.Equals(requested, StringComparison.OrdinalIgnoreCase));
+        if (windows is "NTFS" && tools.Has("mkfs.ntfs"))
+        {
+            return (Find("ntfs")!, null);
+        }
+
+        if (windows is not null)
+        {
+            return (Local(windows.Contains("ReFS", StringComparison.Ordinal) ? "xfs" : "ext4"), windows);
+        }
+
+        return (Find(requested) ?? throw new StorageException(
+            StorageErrors.FileSystemNotSupported, $"-FileSystem '{requested}': is not made here. Valid: {string.Join(", ", Names)}.",
+            "Choose one of these: Get-SupportedFileSystems.", "FileSystem"), null);
+    }
+
+    private FileSystemKind Local(string otherwise) => Find(configured.Length > 0 ? configured : otherwise)!;
+}

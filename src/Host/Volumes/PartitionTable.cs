@@ -1,0 +1,72 @@
+using System.Globalization;
+using System.Text.Json;
+using TierSpaces.Contracts;
+
+namespace TierSpaces.Host.Volumes;
+
+/// <summary>Reads a partition table as <c>sfdisk --json</c> prints it.</summary>
+internal static class PartitionTable
+{
+    private const long MiB = 1 << 20;
+    private const long MbrSectorsMax = uint.MaxValue;
+
+    /// <summary>Returns the table with its partitions by offset.</summary>
+    /// <param name="json">Output of sfdisk.</param>
+    /// <param name="device">The device.</param>
+    /// <param name="bytes">Its size.</param>
+    /// <param name="sectorSize">Bytes of a logical sector.</param>
+    /// <exception cref="StorageException">The output cannot be read.</exception>
+    public static DiskContents Parse(string json, string device, long bytes, int sectorSize)
+    {
+        try
+        {
+            using JsonDocument document = JsonDocument.Parse(json);
+            JsonElement table = document.RootElement.GetProperty("partitiontable");
+            bool isGpt = Text(table, "label") == "gpt";
+            string id = Text(table, "id") ?? "";
+            IEnumerable<JsonElement> partitions = table.TryGetProperty("partitions", out JsonElement list) ? list.EnumerateArray() : [];
+            return new DiskContents
+            {
+                Style = isGpt ? PartitionStyle.GPT : PartitionStyle.MBR,
+                Guid = isGpt && Guid.TryParse(id, out Guid guid) ? guid.ToString("B") : null,
+                Signature = isGpt ? null : Convert.ToUInt32(id, 16),
+                Usable = isGpt
+                    ? (Math.Max(MiB, table.GetProperty("firstlba").GetInt64() * sectorSize), (table.GetProperty("lastlba").GetInt64() + 1) * sectorSize)
+                    : (MiB, Math.Min(bytes, MbrSectorsMax * sectorSize)),
+                Partitions = [.. partitions.Select(one => Partition(one, device, id, isGpt, sectorSize)).OrderBy(static partition => partition.Offset)],
+            };
+        }
+        catch (Exception e) when (e is JsonException or KeyNotFoundException or FormatException or InvalidOperationException)
+        {
+            throw new StorageException(StorageErrors.Failed, $"The partition table of {device} cannot be read: {e.Message}", "", device);
+        }
+    }
+
+    private static VolumePartition Partition(JsonElement one, string device, string tableId, bool isGpt, int sectorSize)
+    {
+        string node = Text(one, "node")!;
+        int number = int.Parse(node.AsSpan(device.Length).TrimStart('p'), CultureInfo.InvariantCulture);
+        string? guid = isGpt ? Guid.Parse(Text(one, "uuid")!).ToString("B") : null;
+        return new VolumePartition
+        {
+            Number = number,
+            Offset = one.GetProperty("start").GetInt64() * sectorSize,
+            Size = one.GetProperty("size").GetInt64() * sectorSize,
+            Node = node,
+            Key = guid ?? string.Create(CultureInfo.InvariantCulture, $"{tableId}-{number}"),
+            GptType = isGpt ? Guid.Parse(Text(one, "type")!).ToString("B") : null,
+            MbrType = isGpt ? null : Convert.ToInt32(Text(one, "type"), 16),
+            Guid = guid,
+            IsActive = one.TryGetProperty("bootable", out JsonElement bootable) && bootable.GetBoolean(),
+            Attributes = Bits(Text(one, "attrs") ?? ""),
+        };
+    }
+
+    /// <summary>Numbers of the attributes in a text like <c>RequiredPartition GUID:60,63</c>.</summary>
+    private static HashSet<int> Bits(string attributes) => [.. attributes.Split(' ')
+        .Where(static word => word.StartsWith("GUID:", StringComparison.Ordinal))
+        .SelectMany(static word => word[5..].Split(',', StringSplitOptions.RemoveEmptyEntries))
+        .Select(static bit => int.Parse(bit, CultureInfo.InvariantCulture))];
+
+    private static string? Text(JsonElement item, string name) => item.TryGetProperty(name, out JsonElement value) ? value.GetString() : null;
+}
