@@ -26,6 +26,9 @@ public sealed record NewPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>, 
     [VerbParameter("Bus, instead of what the system says.")]
     public BusType? BusType { get; init; }
 
+    [VerbParameter("Accepts a RAID below the disk (bus RAID, md, device-mapper), which hides identity and health of its disks: it can be pooled.")]
+    public bool Force { get; init; }
+
     [VerbParameter("Revolutions per minute, 0 for none, instead of what the system says.")]
     public uint? SpindleSpeed { get; init; }
 
