@@ -29,6 +29,8 @@
         'Get-ResiliencySetting'
         'Set-ResiliencySetting'
         'Get-StorageCounter'
+        'Get-StorageDiskProfile'
+        'Get-StorageFeature'
         'Get-StorageJob'
         'Stop-StorageJob'
         'Get-StoragePool'

@@ -34,4 +34,14 @@ Describe 'Add-PhysicalDisk and Remove-PhysicalDisk' {
         $failure = Get-WrittenError { $pool | Add-PhysicalDisk -PhysicalDisks (Get-PhysicalDisk Pool11) }
         $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 51002,Add-PhysicalDisk'
     }
+
+    It 'warns of a 4Kn disk where virtual disks have sectors of 512 bytes, and of no other' {
+        $null = New-PhysicalDisk 4kn.img 256MB -LogicalSectorSize 4096
+        $null = New-TestDisk 1 -Prefix plain
+        $small = New-StoragePool -StorageSubSystemFriendlyName * -FriendlyName Small -PhysicalDisks (New-TestDisk 2 -Prefix small) -LogicalSectorSizeDefault 512
+        Add-PhysicalDisk -StoragePool $small -PhysicalDisks (Get-PhysicalDisk plain1) -WarningVariable warned -WarningAction SilentlyContinue
+        $warned | Should -BeNullOrEmpty
+        Add-PhysicalDisk -StoragePool $small -PhysicalDisks (Get-PhysicalDisk 4kn) -WarningVariable warned -WarningAction SilentlyContinue
+        "$warned" | Should -Match "sectors of 4096 bytes: '4kn'"
+    }
 }

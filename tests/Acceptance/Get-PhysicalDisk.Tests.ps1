@@ -34,6 +34,30 @@ Describe 'Get-PhysicalDisk' {
         ($pool | Get-PhysicalDisk)[0].CannotPoolReason | Should -Be 'In a Pool'
     }
 
+    It 'says by policy that <Bus> cannot join a pool, and <With> with -Force' -ForEach @(
+        @{ Bus = 'RAID'; With = 'can'; Force = $true }
+        @{ Bus = 'iSCSI'; With = 'cannot'; Force = $false }
+        @{ Bus = 'FibreChannel'; With = 'cannot'; Force = $false }
+    ) {
+        $plain = New-PhysicalDisk "plain$Bus.img" 64MB -BusType $Bus -WarningVariable warned -WarningAction SilentlyContinue
+        $plain.CanPool | Should -BeFalse
+        $plain.CannotPoolReason | Should -Be 'Other'
+        $plain.OtherCannotPoolReasonDescription | Should -BeLike "*its bus is $($plain.BusType)*"
+        @($warned).Count | Should -Be ([int]($Bus -eq 'RAID'))
+        $forced = New-PhysicalDisk "forced$Bus.img" 64MB -BusType $Bus -Force -WarningAction SilentlyContinue
+        $forced.CanPool | Should -Be $Force
+        Unregister-PhysicalDisk "plain$Bus", "forced$Bus"
+    }
+
+    It 'warns of USB when a disk is made and when it joins a pool' {
+        $null = New-PhysicalDisk usb.img 256MB -BusType USB -WarningVariable warned -WarningAction SilentlyContinue
+        "$warned" | Should -Match 'not for performance'
+        Add-PhysicalDisk -StoragePoolFriendlyName Pool1 -PhysicalDisks (Get-PhysicalDisk usb) -WarningVariable warned -WarningAction SilentlyContinue
+        "$warned" | Should -Match "not for performance.*'usb'"
+        Remove-PhysicalDisk -StoragePoolFriendlyName Pool1 -PhysicalDisks (Get-PhysicalDisk usb) -Confirm:$false
+        Unregister-PhysicalDisk usb
+    }
+
     It 'prints the columns of Windows' {
         $lines = (Get-PhysicalDisk disk1 | Out-String -Width 200).Trim() -split '\r?\n'
         $lines[0] -split '\s+' | Should -Be 'Number', 'FriendlyName', 'SerialNumber', 'MediaType', 'CanPool', 'OperationalStatus', 'HealthStatus', 'Usage', 'Size'

@@ -98,7 +98,7 @@ public sealed partial class HelpTests
     private static IEnumerable<string> ParametersOf(string name) => CompiledCmdlets.All[name].Parameters.Select(parameter => parameter.Name)
         .Concat(CompiledCmdlets.All[name].ShouldProcess ? ["WhatIf", "Confirm"] : []);
 
-    private static string RepositoryRoot()
+    internal static string RepositoryRoot()
     {
         string? folder = AppContext.BaseDirectory;
         while (folder is not null && !File.Exists(Path.Combine(folder, "TierSpaces.slnx")))

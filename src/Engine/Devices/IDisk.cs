@@ -112,6 +112,12 @@ public sealed record DiskIdentity(
 {
     /// <summary>The slot of an enclosure that it is in, or null if none is reported.</summary>
     public EnclosureSlot? Slot { get; init; }
+
+    /// <summary>Kind of <see cref="CannotPoolReason"/>.</summary>
+    public CannotPoolKind CannotPoolKind { get; init; } = CannotPoolKind.Other;
+
+    /// <summary>Reason that is left if the user accepts a RAID below the disk; null if that changes nothing.</summary>
+    public PoolingObstacle? IfForced { get; init; }
 }
 
 /// <summary>A member disk as the pool sees it: a store whose unit is its logical sector, opened exclusively.</summary>

@@ -89,8 +89,17 @@ public sealed record PhysicalDiskStatus
     /// <summary>Reason why the disk may not be pooled; null when it may.</summary>
     public ManagementError? CannotPool { get; init; }
 
+    /// <summary>Kind of that reason.</summary>
+    public CannotPoolKind CannotPoolKind { get; init; } = CannotPoolKind.Other;
+
     /// <summary>The same in words.</summary>
     public string CannotPoolReason { get; init; } = "";
+
+    /// <summary>Whether the user accepts a RAID below the disk.</summary>
+    public bool IsForced { get; init; }
+
+    /// <summary>Signatures of other software that the last verb erased.</summary>
+    public IReadOnlyList<DiskSignature> ErasedSignatures { get; init; } = [];
 
     /// <summary>Pool it is a member of.</summary>
     public Guid? PoolId { get; init; }

@@ -24,6 +24,9 @@ public sealed record SubsystemOptions(
     /// <summary>Deadlines of requests to member disks.</summary>
     public IoDeadlines Deadlines { get; init; } = IoDeadlines.Default;
 
+    /// <summary>Knows the signatures of other software on disks; null: the engine's own table alone decides.</summary>
+    public ISignatureTool? Signatures { get; init; }
+
     /// <summary>Times after which pools repair, retire or search for disks without a command.</summary>
     public HealingTimes Healing { get; init; } = HealingTimes.Default;
 }

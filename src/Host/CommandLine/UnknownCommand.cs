@@ -3,6 +3,7 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.CommandLine;
 
 // A word that is no command. The answer is short, so that it can be read: what is wrong, the commands that are near, and where all of them are listed.
+// A cmdlet of Windows that is not here is answered by its name, from the same table as in PowerShell.
 // A verb is near if its noun is written almost so, or the whole of it; then one with the same noun and another verb helps too.
 
 /// <summary>Answers a command that does not exist.</summary>
@@ -17,6 +18,12 @@ internal static class UnknownCommand
     /// <summary>Says so in at most three lines. Returns the exit code.</summary>
     internal static int Report(string word, TextWriter error)
     {
+        if (AbsentCmdlets.Find(word) is { } absent)
+        {
+            error.WriteLine($"tierspaces: {absent.Answer}");
+            return 1;
+        }
+
         error.WriteLine($"tierspaces: '{word}' is not a command.");
         if (Near(word) is { Count: > 0 } near)
         {

@@ -53,6 +53,10 @@ internal static class VerbHelp
         {
             output.WriteLine($"{indent}One of {string.Join(", ", words)}.");
         }
+        else if (parameter.Attribute.Suggestions is { Length: > 0 } suggestions)
+        {
+            output.WriteLine($"{indent}For example: {suggestions}.");
+        }
     }
 
     private static string Notes(ParameterDescription parameter)

@@ -3,6 +3,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
+using TierSpaces.Host.Devices;
 using TierSpaces.Host.Attaching.Kernel;
 using TierSpaces.Host.Supervision;
 using TierSpaces.Host.Verbs;
@@ -80,6 +81,7 @@ internal sealed class HostServices : IAsyncDisposable
         StorageSubsystem subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
             lanes[0], lanes[0].Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)
         {
+            Signatures = new SystemSignatures(),
             DataLanes = [.. lanes.Skip(1).Select(static lane => new DataLane(lane, lane.Network))],
             Deadlines = Setting("TIERSPACES_IO_DEADLINES", IoDeadlines.Parse, IoDeadlines.Default),
             Healing = Setting("TIERSPACES_MISSING_DISK_SECONDS", HealingTimes.ParseGrace, HealingTimes.Default),

@@ -99,6 +99,8 @@ internal static class VerbHandlers
         new GetStorageJobHandler(services),
         new StopStorageJobHandler(services),
         new GetStorageSubSystemHandler(services),
+        new GetStorageFeatureHandler(),
+        new GetStorageDiskProfileHandler(),
         new GetStorageCounterHandler(services),
         new TestStoragePowerCutHandler(services),
     ];

@@ -163,13 +163,36 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Theory]
-    [InlineData("ro=1", "read-only")]
-    [InlineData("removable=1", "removable")]
-    [InlineData("size=0", "no medium")]
-    public void UnfitDisksAreNotPooled(string attribute, string reason)
+    [InlineData("ro=1", "read-only", CannotPoolKind.Offline)]
+    [InlineData("removable=1", "removable", CannotPoolKind.RemovableMedia)]
+    [InlineData("size=0", "no medium", CannotPoolKind.RemovableMedia)]
+    public void UnfitDisksAreNotPooled(string attribute, string reason, CannotPoolKind kind)
     {
         _system.Disk("8:16", SataPath, attribute);
         Assert.Contains(reason, _system.Describe(8, 16).CannotPoolReason);
+        Assert.Equal(kind, _system.Describe(8, 16).CannotPoolKind);
+    }
+
+    [Fact]
+    public void UsesHaveTheDocumentedKinds()
+    {
+        _system.Disk("8:16", SataPath).Partition("8:17", SataPath, "sda1");
+        Assert.Equal(CannotPoolKind.InsufficientCapacity, _system.Describe(8, 16).CannotPoolKind);
+        _system.Set(SataPath, "sda1/holders/dm-0=");
+        Assert.Equal(CannotPoolKind.ReservedBySubsystem, _system.Describe(8, 16).CannotPoolKind);
+        _system.Mounts("30 1 8:17 / /data rw,relatime shared:1 - ext4 /dev/sda1 rw");
+        Assert.Equal(CannotPoolKind.InsufficientCapacity, _system.Describe(8, 16).CannotPoolKind);
+    }
+
+    [Fact]
+    public void AnAcceptedRaidIsPooledUnlessSomethingElseSpeaksAgainstIt()
+    {
+        _system.Disk("9:0", "virtual/block/md0");
+        Assert.Equal(PoolingObstacle.None, _system.Describe(9, 0).IfForced);
+        _system.Mounts("30 1 9:0 / /data rw,relatime shared:1 - ext4 /dev/md0 rw");
+        Assert.Equal(new PoolingObstacle("md0 is mounted at /data", CannotPoolKind.InsufficientCapacity), _system.Describe(9, 0).IfForced);
+        _system.Disk("8:16", SataPath);
+        Assert.Null(_system.Describe(8, 16).IfForced);
     }
 
     [Fact]

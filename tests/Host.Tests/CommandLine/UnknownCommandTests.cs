@@ -26,6 +26,15 @@ public class UnknownCommandTests
     public void An_option_is_no_command(string word, bool isUnknown) => Assert.Equal(isUnknown, UnknownCommand.Is(word, ["extract"]));
 
     [Fact]
+    public void A_cmdlet_of_Windows_that_is_not_here_is_answered_by_its_name()
+    {
+        StringWriter error = new();
+        Assert.Equal(1, UnknownCommand.Report("new-virtualdisksnapshot", error));
+        Assert.StartsWith("tierspaces: New-VirtualDiskSnapshot is not in this version. Virtual disks have no snapshots", error.ToString(), StringComparison.Ordinal);
+        Assert.Single(error.ToString().TrimEnd().Split('\n'));
+    }
+
+    [Fact]
     public void An_unknown_command_is_answered_in_three_lines_and_a_known_one_is_run()
     {
         using Scratch scratch = new();

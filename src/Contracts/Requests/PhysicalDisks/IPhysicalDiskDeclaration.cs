@@ -15,6 +15,9 @@ public interface IPhysicalDiskDeclaration
     /// <summary>Bus.</summary>
     BusType? BusType { get; }
 
+    /// <summary>Whether a RAID below the disk is accepted.</summary>
+    bool Force { get; }
+
     /// <summary>Revolutions per minute.</summary>
     uint? SpindleSpeed { get; }
 

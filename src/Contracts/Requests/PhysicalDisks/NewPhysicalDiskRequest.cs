@@ -26,6 +26,9 @@ public sealed record NewPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>, 
     [VerbParameter("Bus, instead of what the system says.")]
     public BusType? BusType { get; init; }
 
+    [VerbParameter("Accepts a RAID below the disk (bus RAID, md, device-mapper), which hides identity and health of its disks: it can be pooled.")]
+    public bool Force { get; init; }
+
     [VerbParameter("Revolutions per minute, 0 for none, instead of what the system says.")]
     public uint? SpindleSpeed { get; init; }
 
@@ -40,7 +43,9 @@ public sealed record NewPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>, 
     [VerbParameter("Whether the disk holds completed writes in a volatile cache, instead of what the system says.")]
     public bool? IsWriteCacheEnabled { get; init; }
 
-    [VerbParameter("Emulates the latency of a kind of disk.", Suggestions = "HDD5400, HDD7200, HDD10K, HDD15K, SSDSata, SSDSas, NVMe")]
+    [VerbParameter(
+        "Emulates the latency of a class of disk; Get-StorageDiskProfile lists them.",
+        Suggestions = "HDD5400, HDD7200, HDD10K, HDD15K, SSDSata, SSDSas, NVMe")]
     public string? LatencyProfile { get; init; }
 
     [VerbParameter("Number of the enclosure the disk is in.")]

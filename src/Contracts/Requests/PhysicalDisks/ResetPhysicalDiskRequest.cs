@@ -1,8 +1,8 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>Erases what a pool wrote on a physical disk, so that it can be pooled again.</summary>
+/// <summary>Erases what pools and other software wrote on a physical disk, so that it can be pooled.</summary>
 [Verb(
-    "Reset-PhysicalDisk", "Erases what a pool wrote on a physical disk, so that it can be pooled again.",
+    "Reset-PhysicalDisk", "Erases what pools and other software wrote on a physical disk, so that it can be pooled.",
     DefaultSet = "ByName", ChangesState = true, Destroys = true)]
 public sealed record ResetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
 {

@@ -3,8 +3,10 @@ namespace TierSpaces.Engine.Devices.Emulated;
 /// <summary>A class of disk: what it calls itself and how fast it is.</summary>
 public sealed record LatencyProfile
 {
-    private LatencyProfile(string name, MediaType mediaType, BusType busType, uint spindleSpeed, Func<long, IMediumModel> createModel)
+    private LatencyProfile(
+        string name, MediaType mediaType, BusType busType, uint spindleSpeed, ProfileFigures figures, Func<long, IMediumModel> createModel)
     {
+        Figures = figures;
         Name = name;
         MediaType = mediaType;
         BusType = busType;
@@ -38,6 +40,9 @@ public sealed record LatencyProfile
     /// <summary>Revolutions per minute, 0 for none.</summary>
     public uint SpindleSpeed { get; }
 
+    /// <summary>Rates and times of a disk of the profile.</summary>
+    public ProfileFigures Figures { get; }
+
     /// <summary>Makes the model of one disk of so many bytes.</summary>
     internal Func<long, IMediumModel> CreateModel { get; }
 
@@ -54,8 +59,9 @@ public sealed record LatencyProfile
     };
 
     private static LatencyProfile Rotating(string name, BusType bus, uint speed, RotatingParameters parameters) =>
-        new(name, MediaType.HDD, bus, speed, length => new RotatingModel(parameters, 60_000_000_000 / speed, length));
+        new(name, MediaType.HDD, bus, speed, ProfileFigures.Of(parameters, 60_000_000_000 / speed),
+            length => new RotatingModel(parameters, 60_000_000_000 / speed, length));
 
     private static LatencyProfile Flash(string name, BusType bus, FlashParameters parameters) =>
-        new(name, MediaType.SSD, bus, 0, _ => new FlashModel(parameters));
+        new(name, MediaType.SSD, bus, 0, ProfileFigures.Of(parameters), _ => new FlashModel(parameters));
 }

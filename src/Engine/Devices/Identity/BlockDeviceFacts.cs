@@ -30,6 +30,12 @@ internal sealed record BlockDeviceFacts(
     /// <summary>The slot that it is in, or null.</summary>
     internal EnclosureSlot? Slot { get; init; }
 
+    /// <summary>Kind of <see cref="CannotPoolReason"/>.</summary>
+    internal CannotPoolKind CannotPoolKind { get; init; } = CannotPoolKind.Other;
+
+    /// <summary>Reason that is left if the user accepts a RAID below the disk; null if that changes nothing.</summary>
+    internal PoolingObstacle? IfForced { get; init; }
+
     /// <summary>SpindleSpeed of a disk that rotates at an unreported rate, as in Windows.</summary>
     internal const uint UnknownSpindleSpeed = uint.MaxValue;
 }

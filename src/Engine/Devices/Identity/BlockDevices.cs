@@ -18,6 +18,8 @@ internal sealed class BlockDevices(string sysRoot = "/sys", string procRoot = "/
 
         BusType bus = BusDetector.Detect(node);
         MediaType media = Media(node, bus);
+        PoolingObstacles obstacles = new(procRoot);
+        PoolingObstacle obstacle = obstacles.Find(node, bus);
         return new BlockDeviceFacts(
             node.Name,
             Sector(node, "queue/logical_block_size"),
@@ -30,7 +32,12 @@ internal sealed class BlockDevices(string sysRoot = "/sys", string procRoot = "/
             node.Read("device/model"),
             node.Read("device/vendor") is { } vendor && !vendor.StartsWith("0x", StringComparison.Ordinal) ? vendor : string.Empty,
             FirstOf(node, "device/rev", "device/firmware_rev", "device/fwrev"),
-            new PoolingObstacles(procRoot).Find(node, bus)) { Slot = EnclosureFinder.Find(node, sysRoot) };
+            obstacle.Reason)
+        {
+            Slot = EnclosureFinder.Find(node, sysRoot),
+            CannotPoolKind = obstacle.Kind,
+            IfForced = PoolingObstacles.IsRaid(node) ? obstacles.FindBesidesRaid(node, bus) : null,
+        };
     }
 
     /// <summary>Unit that the disk below a file writes at once, 512 or 4096; 0 when unknown.</summary>

@@ -18,7 +18,7 @@ internal static class IdentityBuilder
         new DiskIdentity(
             uri, device.Key, device.SizeBytes, facts.LogicalSectorSize, facts.PhysicalSectorSize, facts.MediaType, facts.BusType,
             facts.SpindleSpeed, facts.IsWriteCacheEnabled, facts.SerialNumber, facts.Model, facts.Manufacturer, facts.FirmwareVersion,
-            facts.CannotPoolReason) { Slot = facts.Slot },
+            facts.CannotPoolReason) { Slot = facts.Slot, CannotPoolKind = facts.CannotPoolKind, IfForced = facts.IfForced },
         overrides,
         sectorMin: facts.LogicalSectorSize);
 

@@ -3,9 +3,17 @@ namespace TierSpaces.Engine.Devices.Identity;
 /// <summary>Finds the reason why a block device may not be pooled, from the system's data about it. The most telling reason comes first.</summary>
 internal sealed class PoolingObstacles(string procRoot)
 {
-    /// <summary>Returns the reason, or empty when there is none.</summary>
-    internal string Find(SysfsNode node, BusType bus) =>
-        Stacked(node) ?? Remote(node, bus) ?? Unfit(node) ?? Used(node) ?? string.Empty;
+    /// <summary>Returns the reason, or <see cref="PoolingObstacle.None"/>.</summary>
+    internal PoolingObstacle Find(SysfsNode node, BusType bus) => Of(Stacked(node), CannotPoolKind.Other) ?? FindBesidesRaid(node, bus);
+
+    /// <summary>Returns the reason that is left if the user accepts that the disk is a RAID itself.</summary>
+    internal PoolingObstacle FindBesidesRaid(SysfsNode node, BusType bus) =>
+        Of(Remote(node, bus), CannotPoolKind.Other) ?? Unfit(node) ?? Used(node) ?? PoolingObstacle.None;
+
+    /// <summary>Whether the disk is a volume of a RAID controller, of md or of device-mapper.</summary>
+    internal static bool IsRaid(SysfsNode node) => Stacked(node) is not null;
+
+    private static PoolingObstacle? Of(string? reason, CannotPoolKind kind) => reason is null ? null : new PoolingObstacle(reason, kind);
 
     private static string? Stacked(SysfsNode node)
     {
@@ -46,28 +54,28 @@ internal sealed class PoolingObstacles(string procRoot)
             : null;
     }
 
-    private static string? Unfit(SysfsNode node)
+    private static PoolingObstacle? Unfit(SysfsNode node)
     {
         string name = node.Name;
         if (name.StartsWith("zram", StringComparison.Ordinal) || name.StartsWith("ram", StringComparison.Ordinal))
         {
-            return $"{name} is memory and forgets everything at a restart";
+            return new PoolingObstacle($"{name} is memory and forgets everything at a restart", CannotPoolKind.Other);
         }
 
         if (SysfsNode.ReadText(Path.Combine(node.Folder, "size")) is "0" or "")
         {
-            return $"{name} has no medium";
+            return new PoolingObstacle($"{name} has no medium", CannotPoolKind.RemovableMedia);
         }
 
         if (node.Read("ro") == "1")
         {
-            return $"{name} is read-only";
+            return new PoolingObstacle($"{name} is read-only", CannotPoolKind.Offline);
         }
 
-        return node.Read("removable") == "1" ? $"{name} is a removable medium" : null;
+        return node.Read("removable") == "1" ? new PoolingObstacle($"{name} is a removable medium", CannotPoolKind.RemovableMedia) : null;
     }
 
-    private string? Used(SysfsNode node)
+    private PoolingObstacle? Used(SysfsNode node)
     {
         Dictionary<string, string> family = [];
         foreach (string folder in node.FamilyFolders)
@@ -83,14 +91,15 @@ internal sealed class PoolingObstacles(string procRoot)
             string? used = fields.Length > 4 && family.TryGetValue(fields[2], out string? name) ? name : Named(family, source);
             if (used is not null)
             {
-                return $"{used} is mounted at {(fields.Length > 4 ? fields[4] : "a place the system does not name")}";
+                return new PoolingObstacle(
+                    $"{used} is mounted at {(fields.Length > 4 ? fields[4] : "a place the system does not name")}", CannotPoolKind.InsufficientCapacity);
             }
         }
 
         return SysfsNode.ReadLines(Path.Combine(procRoot, "swaps")).Select(line => Named(family, line.Split(' ', '\t')[0]))
             .FirstOrDefault(name => name is not null) is { } swap
-            ? $"{swap} is used for swapping"
-            : Held(node) ?? Partitioned(node);
+            ? new PoolingObstacle($"{swap} is used for swapping", CannotPoolKind.InsufficientCapacity)
+            : Of(Held(node), CannotPoolKind.ReservedBySubsystem) ?? Of(Partitioned(node), CannotPoolKind.InsufficientCapacity);
     }
 
     private static string? Held(SysfsNode node)

@@ -141,42 +141,6 @@ internal sealed class DiskChecks(SubsystemCore core)
     /// <summary>Name of a disk that is registered: the given one, else that of its file.</summary>
     internal static string NameOf(RegistrationSpec spec) => spec.FriendlyName.Length > 0 ? spec.FriendlyName : Path.GetFileNameWithoutExtension(spec.Path);
 
-    /// <summary>Returns the reason why a disk cannot be pooled; null if it can.</summary>
-    /// <param name="disk">The disk.</param>
-    /// <param name="isInOpenPool">Whether an open pool uses it.</param>
-    internal static (ManagementError Error, string Reason)? WhyNotPoolable(RegisteredDisk disk, bool isInOpenPool)
-    {
-        if (isInOpenPool)
-        {
-            return (ManagementError.PhysicalDiskInUse, "it is in a storage pool.");
-        }
-
-        if (disk.Disk is null || disk.Scan is null)
-        {
-            return (ManagementError.Failed, disk.Problem);
-        }
-
-        if (disk.IsSplit)
-        {
-            return (ManagementError.DamagedMember, disk.Problem);
-        }
-
-        if (disk.Identity!.CannotPoolReason is { Length: > 0 } system)
-        {
-            return (ManagementError.SystemManagedDisk, system);
-        }
-
-        return disk.Scan.Kind switch
-        {
-            ScanKind.Blank or ScanKind.Forming => disk.Identity.SizeBytes < DiskLayout.SmallestDisk
-                ? (ManagementError.NotEnoughCapacity, $"it has {disk.Identity.SizeBytes} bytes; a member has at least {DiskLayout.SmallestDisk}.") : null,
-            ScanKind.Member => (ManagementError.PhysicalDiskInUse, "it is a member of a storage pool that is not open."),
-            ScanKind.Foreign => (ManagementError.ForeignSignature, disk.Scan.Reason),
-            ScanKind.Unreadable => (ManagementError.Failed, disk.Scan.Reason),
-            _ => (ManagementError.DamagedMember, disk.Scan.Reason),
-        };
-    }
-
     internal List<RegisteredDisk> TakePoolable(IReadOnlyList<Guid> ids)
     {
         List<RegisteredDisk> disks = [];
@@ -188,7 +152,7 @@ internal sealed class DiskChecks(SubsystemCore core)
                 throw new ManagementException(ManagementError.DuplicateDisk, $"-PhysicalDisks names '{disk.FriendlyName}' twice.", "Name each disk once.");
             }
 
-            if (WhyNotPoolable(disk, core.Disks.IsInOpenPool(disk)) is { } why)
+            if (Poolability.WhyNot(disk, core.Disks.IsInOpenPool(disk)) is { } why)
             {
                 throw new ManagementException(
                     why.Error, $"-PhysicalDisks: '{disk.FriendlyName}' ({disk.Uri}) cannot be pooled: {why.Reason}",

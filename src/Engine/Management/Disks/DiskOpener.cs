@@ -15,9 +15,15 @@ internal sealed class DiskOpener(SubsystemCore core)
     private readonly DiskWatch _watch = new(core.Lane, core.Options.Deadlines);
     private readonly DeviceOpenings _openings = new(core);
 
+    /// <summary>Signatures of other software on disks.</summary>
+    internal DiskSignatures Signatures { get; } = new(core);
+
     /// <summary>Opens a registered disk that no pool owns and reads its label. One that cannot be opened says why.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="mustOpen">Whether a disk that cannot be opened is an error.</param>
+    /// <param name="isNew">Whether its image was made a moment ago: nothing but zeros is on it.</param>
     /// <exception cref="ManagementException">It cannot be opened, and <paramref name="mustOpen"/> is set.</exception>
-    internal async LaneTask<Nothing> Open(RegisteredDisk disk, bool mustOpen = false)
+    internal async LaneTask<Nothing> Open(RegisteredDisk disk, bool mustOpen = false, bool isNew = false)
     {
         disk.Problem = "";
         disk.IsSplit = false;
@@ -33,11 +39,12 @@ internal sealed class DiskOpener(SubsystemCore core)
                 throw new DiskOpenException(DiskOpenFailure.NotFound, $"{disk.Identity.Uri} is not there.");
             }
 
-            core.Disks.Saw(disk, await PoolScan.Scan(core.Lane, disk.Disk));
+            core.Disks.Saw(disk, isNew ? await PoolScan.Scan(core.Lane, disk.Disk) : await Signatures.Scan(disk.Disk));
         }
         catch (DiskOpenException failure)
         {
             disk.Problem = failure.Message;
+            disk.ProblemKind = KindOf(failure.Failure);
             disk.IsStillHeld = failure.Failure == DiskOpenFailure.StillHeld;
             disk.Scan = null;
             if (mustOpen)
@@ -96,6 +103,15 @@ internal sealed class DiskOpener(SubsystemCore core)
         await found.Close();
         return null;
     }
+
+    private static CannotPoolKind KindOf(DiskOpenFailure failure) => failure switch
+    {
+        DiskOpenFailure.NotFound or DiskOpenFailure.NoAnswer => CannotPoolKind.Offline,
+        DiskOpenFailure.InUse => CannotPoolKind.ReservedBySubsystem,
+        DiskOpenFailure.StillHeld => CannotPoolKind.Starting,
+        DiskOpenFailure.PermissionDenied or DiskOpenFailure.Unsuitable => CannotPoolKind.Other,
+        _ => CannotPoolKind.NotHealthy,
+    };
 
     private async LaneTask<MeteredDisk> OpenDevice(RegisteredDisk disk) =>
         disk.LastOpened = new MeteredDisk(core.Lane, WithFault(disk, await _openings.Open(disk.Uri, disk.Overrides)), _watch);

@@ -50,6 +50,9 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     public DiskPlace KnownPlace => Place.Or(Identity?.Slot);
 
+    /// <summary>Whether the user accepts a RAID below the disk.</summary>
+    public bool IsForced { get; set; }
+
     /// <summary>Profile of an emulated disk, or empty.</summary>
     public string LatencyProfile { get; set; } = "";
 
@@ -91,6 +94,10 @@ public sealed class RegisteredDisk
     /// <summary>Reason why the disk could not be opened or used; empty if it could.</summary>
     [JsonIgnore]
     public string Problem { get; set; } = "";
+
+    /// <summary>Kind of <see cref="Problem"/>, while there is one.</summary>
+    [JsonIgnore]
+    internal CannotPoolKind ProblemKind { get; set; } = CannotPoolKind.NotHealthy;
 
     /// <summary>Whether it is of another history of a pool that is open: no member of the pool, whatever its label says.</summary>
     [JsonIgnore]

@@ -23,6 +23,9 @@ public sealed record RegistrationSpec
     /// <summary>Latency profile, or empty.</summary>
     public string LatencyProfile { get; init; } = "";
 
+    /// <summary>Whether a RAID below the disk is accepted.</summary>
+    public bool IsForced { get; init; }
+
     /// <summary>Text of the user.</summary>
     public string Description { get; init; } = "";
 
@@ -66,7 +69,7 @@ public sealed class PhysicalDiskService
         await _images.Create(spec.Path, size, preallocate);
         try
         {
-            return await Register(spec);
+            return await Register(spec, isNew: true);
         }
         catch
         {
@@ -160,8 +163,19 @@ public sealed class PhysicalDiskService
         PhysicalDiskStatus status = now.PhysicalDisks.First(
             disk => changed.DeviceId >= 0 ? disk.DeviceId == changed.DeviceId : disk.UniqueId == changed.Missing);
         IEnumerable<string> remarks = changed is { IsMoved: true, State: { } moved } ? MisplacedBy(moved) : [];
-        return status with { Remarks = [.. remarks, .. changed is { IsJournal: true, State: { } state } ? DataOn(state, changed.Member) : []] };
+        return status with
+        {
+            Remarks = [.. remarks, .. changed is { IsJournal: true, State: { } state } ? DataOn(state, changed.Member) : [], .. NotAsked(changed.Erased)],
+            ErasedSignatures = changed.Erased?.Signatures ?? [],
+        };
     }
+
+    /// <summary>Says that a program of the machine could not be asked for signatures.</summary>
+    public static IEnumerable<string> NotAsked(FoundSignatures? found) => found is not { MissingTool.Length: > 0 } ? [] :
+    [
+        $"{found.MissingTool} is not installed or does not answer. Only signatures that TierSpaces knows itself are found and erased: "
+        + "md, DDF, Intel RAID, LVM, ZFS, LUKS, swap, partition tables and common file systems.",
+    ];
 
     private static IEnumerable<string> DataOn(PoolState state, DiskNumber disk)
     {
@@ -180,28 +194,48 @@ public sealed class PhysicalDiskService
     public Task<bool> CheckSetAsync(Guid id, string? name, DiskUsage? usage, PlaceChange? place = null) =>
         _core.Verbs.Check(() => _diskChecks.TakeChangeable(id, name, usage, place));
 
-    /// <summary>Clears what an unpooled disk holds, so that it can be pooled.</summary>
+    /// <summary>
+    /// Clears what an unpooled disk holds, of a pool and of other software, so that it can be pooled. Answers with the signatures that were erased.
+    /// </summary>
     public Task<PhysicalDiskStatus> ResetAsync(Guid id) => Change(async LaneTask<Changed> () =>
     {
         (RegisteredDisk disk, IDisk open) = _diskChecks.TakeErasable(id);
+        FoundSignatures erased = await _diskOpener.Signatures.Erase(open);   // first: the labels are where other signatures may be
         if (await PoolScan.Erase(_core.Lane, open) is not IoError.None and var error)
         {
             throw new ManagementException(ManagementError.Failed, $"Physical disk '{disk.FriendlyName}' could not be cleared: {error}.");
         }
 
-        disk.Problem = "";
-        disk.IsSplit = false;
-        _core.Disks.Saw(disk, await PoolScan.Scan(_core.Lane, open));
-        return new Changed(disk.DeviceId, Guid.Empty);
+        await LookAgain(disk);
+        return new Changed(disk.DeviceId, Guid.Empty) { Erased = erased };
     });
 
-    /// <summary>Refuses what <see cref="ResetAsync"/> would refuse.</summary>
-    public Task<bool> CheckResetAsync(Guid id) => _core.Verbs.Check(() => _diskChecks.TakeErasable(id));
+    /// <summary>Refuses what <see cref="ResetAsync"/> would refuse, and lists the signatures that it would erase.</summary>
+    public Task<FoundSignatures> PlanResetAsync(Guid id) => _core.Verbs.Change(() => _diskOpener.Signatures.Find(_diskChecks.TakeErasable(id).Open));
 
-    private async LaneTask<Changed> Register(RegistrationSpec spec)
+    /// <summary>Opens a disk again that was erased. The system looks for partitions again meanwhile: those that it knew are gone.</summary>
+    private async LaneTask<Nothing> LookAgain(RegisteredDisk disk)
+    {
+        DiskUri uri = DiskUri.Parse(disk.Uri);
+        if (uri.Kind == DiskKind.Block && _core.Options.Signatures is { } tool)
+        {
+            await DiskOpener.Close(disk);
+            TimedCall<bool> reading = new(_core.Lane, static _ => LaneTask.Completed, static _ => { });
+            await reading.EndsWithin(DeviceOpenings.PatienceNs, _core.Lane.CallBlocking(() =>
+            {
+                tool.ReadPartitionsAgain(uri.Path);
+                return true;
+            }));
+        }
+
+        await _diskOpener.Open(disk);
+        return default;
+    }
+
+    private async LaneTask<Changed> Register(RegistrationSpec spec, bool isNew = false)
     {
         RegisteredDisk disk = NewRegistration(spec);
-        await _diskOpener.Open(disk, mustOpen: true);
+        await _diskOpener.Open(disk, mustOpen: true, isNew);
         try
         {
             await _core.Disks.Add(disk, spec.Path);
@@ -232,6 +266,7 @@ public sealed class PhysicalDiskService
             Description = spec.Description,
             Place = DiskPlace.Unknown.With(spec.Place),
             LatencyProfile = spec.LatencyProfile,
+            IsForced = spec.IsForced,
         };
     }
 
@@ -248,6 +283,9 @@ public sealed class PhysicalDiskService
 
         /// <summary>Whether it was given the usage Journal.</summary>
         internal bool IsJournal { get; init; }
+
+        /// <summary>Signatures that were erased; null where the verb erases none.</summary>
+        internal FoundSignatures? Erased { get; init; }
 
         /// <summary>Its number in its pool.</summary>
         internal DiskNumber Member { get; init; }

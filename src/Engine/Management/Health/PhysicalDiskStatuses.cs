@@ -18,18 +18,27 @@ internal static class PhysicalDiskStatuses
         PhysicalDiskStatus view = Describe(disk);
         if (now.Disks.MemberOf(disk) is not var (managed, member))
         {
-            (ManagementError Error, string Reason)? why = DiskChecks.WhyNotPoolable(disk, now.Disks.IsInOpenPool(disk));
-            return view with
-            {
-                CannotPool = why?.Error,
-                CannotPoolReason = why?.Reason ?? "",
-                Health = disk.Problem.Length > 0 ? HealthStatus.Unhealthy : HealthStatus.Healthy,
-                OperationalStatus = disk.IsSplit ? "Split" : disk.Problem.Length > 0 ? "Lost Communication" : "OK",
-                StatusReason = disk.Problem,
-            };
+            return WithCondition(view, disk, Poolability.WhyNot(disk, now.Disks.IsInOpenPool(disk)));
         }
 
-        return OfMember(now, managed, member, view) with { CannotPool = ManagementError.PhysicalDiskInUse, CannotPoolReason = "it is in a storage pool." };
+        return OfMember(now, managed, member, view) with
+        {
+            CannotPool = ManagementError.PhysicalDiskInUse, CannotPoolKind = CannotPoolKind.InAPool, CannotPoolReason = "it is in a storage pool.",
+        };
+    }
+
+    private static PhysicalDiskStatus WithCondition(PhysicalDiskStatus view, RegisteredDisk disk, WhyNotPoolable? why)
+    {
+        bool isUnrecognized = disk.Problem.Length == 0 && disk.Scan?.Kind is ScanKind.Damaged or ScanKind.Unsupported;
+        return view with
+        {
+            CannotPool = why?.Error,
+            CannotPoolKind = why?.Kind ?? CannotPoolKind.Other,
+            CannotPoolReason = why?.Reason ?? "",
+            Health = disk.Problem.Length > 0 || isUnrecognized ? HealthStatus.Unhealthy : HealthStatus.Healthy,
+            OperationalStatus = disk.IsSplit ? "Split" : disk.Problem.Length > 0 ? "Lost Communication" : isUnrecognized ? "Unrecognized Metadata" : "OK",
+            StatusReason = isUnrecognized ? disk.Scan!.Reason : disk.Problem,
+        };
     }
 
     private static IEnumerable<PhysicalDiskStatus> OfMissing(SubsystemSnapshot now, ManagedPoolSnapshot managed) =>
@@ -48,6 +57,7 @@ internal static class PhysicalDiskStatuses
                 Manufacturer = disk.Description.Manufacturer,
                 FirmwareVersion = disk.Description.FirmwareVersion,
                 CannotPool = ManagementError.PhysicalDiskInUse,
+                CannotPoolKind = CannotPoolKind.InAPool,
                 CannotPoolReason = "it is missing.",
             }));
 
@@ -71,6 +81,7 @@ internal static class PhysicalDiskStatuses
         Description = disk.Description,
         Place = disk.KnownPlace,
         LatencyProfile = disk.LatencyProfile,
+        IsForced = disk.IsForced,
     };
 
     private static PhysicalDiskStatus OfMember(SubsystemSnapshot now, ManagedPoolSnapshot managed, DiskDescription member, PhysicalDiskStatus view)

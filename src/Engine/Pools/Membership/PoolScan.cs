@@ -46,6 +46,15 @@ public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
     /// <summary>The newest superblock of a disk of ours.</summary>
     public Superblock? Superblock { get; init; }
 
+    /// <summary>Signatures of other software, of a disk whose kind is <see cref="ScanKind.Foreign"/>.</summary>
+    public IReadOnlyList<DiskSignature> Signatures { get; init; } = [];
+
+    /// <summary>Returns the scan of a disk that holds these signatures of other software, one at least.</summary>
+    public static PoolScan ForeignDisk(IDisk disk, IReadOnlyList<DiskSignature> signatures) => new(
+        disk, ScanKind.Foreign,
+        $"{disk.Identity.Uri} holds {string.Join(" and ", signatures.Select(static signature => signature.Name).Distinct())}. "
+        + "If that is no longer needed, Reset-PhysicalDisk erases it.") { Signatures = signatures };
+
     /// <summary>Looks at a disk.</summary>
     public static async LaneTask<PoolScan> Scan(ILane lane, IDisk disk)
     {
@@ -104,20 +113,44 @@ public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
 
     private static async LaneTask<PoolScan> JudgeStranger(ILane lane, IDisk disk)
     {
+        (IoError error, IReadOnlyList<DiskSignature> signatures) = await FindSignatures(lane, disk);
+        return error != IoError.None ? new PoolScan(disk, ScanKind.Unreadable, $"{disk.Identity.Uri} cannot be read ({error}).")
+            : signatures.Count == 0 ? new PoolScan(disk, ScanKind.Blank, "")
+            : ForeignDisk(disk, signatures);
+    }
+
+    /// <summary>Finds the signatures of other software that the engine itself knows, whatever else the disk holds.</summary>
+    public static async LaneTask<(IoError Error, IReadOnlyList<DiskSignature> Signatures)> FindSignatures(ILane lane, IDisk disk)
+    {
         long length = disk.Geometry.Length;
         byte[] head = new byte[(int)Math.Min(ForeignSignature.HeadBytes, length)];
         byte[] tail = new byte[(int)Math.Min(ForeignSignature.TailBytes, length)];
         IoError error = await MetadataIo.Read(lane, disk, 0, head);
         error = error == IoError.None ? await MetadataIo.Read(lane, disk, length - tail.Length, tail) : error;
-        if (error != IoError.None)
+        return (error, error == IoError.None ? ForeignSignature.FindAll(head, tail, length) : []);
+    }
+
+    /// <summary>Writes zeros over the blocks of 4096 bytes that these signatures are in; the last block of a disk may be shorter.</summary>
+    public static async LaneTask<IoError> EraseSignatures(ILane lane, IDisk disk, IReadOnlyList<DiskSignature> signatures)
+    {
+        IoError error = IoError.None;
+        IEnumerable<long> blocks = signatures
+            .SelectMany(static signature => Blocks(signature.Offset, signature.Length)).Where(offset => offset < disk.Geometry.Length).Distinct();
+        foreach (long offset in blocks)
         {
-            return new PoolScan(disk, ScanKind.Unreadable, $"{disk.Identity.Uri} cannot be read ({error}).");
+            byte[] zeros = new byte[(int)Math.Min(PoolBlock.Size, disk.Geometry.Length - offset)];
+            error = error == IoError.None ? await MetadataIo.Write(lane, disk, offset, zeros) : error;
         }
 
-        string foreign = ForeignSignature.Find(head, tail, length);
-        return foreign.Length == 0
-            ? new PoolScan(disk, ScanKind.Blank, "")
-            : new PoolScan(disk, ScanKind.Foreign, $"{disk.Identity.Uri} holds {foreign}.");
+        return error == IoError.None ? await disk.Flush() : error;
+    }
+
+    private static IEnumerable<long> Blocks(long offset, int length)
+    {
+        for (long at = offset / PoolBlock.Size * PoolBlock.Size; at < offset + length; at += PoolBlock.Size)
+        {
+            yield return at;
+        }
     }
 
     private static async LaneTask<PoolScan> JudgeMember(ILane lane, IDisk disk, long size, DiskLabel label)

@@ -13,13 +13,4 @@ internal static class EngineErrors
     /// <summary>Converts an engine error to the error that the client gets.</summary>
     public static StorageException ToError(ManagementException rejected) =>
         new(KindOf(rejected.Error), rejected.Message, rejected.Action, inner: rejected);
-
-    /// <summary>Returns why a disk cannot be pooled, in Windows' words; an error that Windows has no word for is "Other".</summary>
-    public static CannotPoolReason ToCannotPoolReason(ManagementError problem) => problem switch
-    {
-        ManagementError.PhysicalDiskInUse => CannotPoolReason.InAPool,
-        ManagementError.NotEnoughCapacity => CannotPoolReason.InsufficientCapacity,
-        ManagementError.Failed => CannotPoolReason.NotHealthy,
-        _ => CannotPoolReason.Other,
-    };
 }

@@ -44,7 +44,7 @@ internal static class PhysicalDiskMapping
             PhysicalLocation = FaultDomainNames.Location(disk.Place),
             SlotNumber = disk.Place.SlotNumber < 0 ? null : (ushort)disk.Place.SlotNumber,
             CanPool = disk.CannotPool is null,
-            CannotPoolReason = disk.CannotPool is { } why ? [DisplayName.Of(EngineErrors.ToCannotPoolReason(why))] : [],
+            CannotPoolReason = disk.CannotPool is null ? [] : [DisplayName.Of((CannotPoolReason)disk.CannotPoolKind)],
             OtherCannotPoolReasonDescription = disk.CannotPool is null ? null : disk.CannotPoolReason,
             IsIndicationEnabled = false,
             StoragePoolUniqueId = disk.PoolId is { } pool ? Identifiers.OfPoolOrDisk(pool) : null,

@@ -19,6 +19,7 @@ internal sealed class NewPhysicalDiskHandler(HostServices services) : VerbHandle
             {
                 PhysicalDiskStatus disk = await services.Subsystem.PhysicalDisks.CreateAsync(spec, size, request.Preallocate).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());
+                DiskRemarks.OfBus(disk).ToList().ForEach(reply.Warn);
             }, () => services.Subsystem.PhysicalDisks.CheckCreateAsync(spec, size)).ConfigureAwait(false);
         }
     }

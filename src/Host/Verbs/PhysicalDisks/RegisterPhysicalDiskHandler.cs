@@ -21,6 +21,7 @@ internal sealed class RegisterPhysicalDiskHandler(HostServices services)
             {
                 PhysicalDiskStatus disk = await services.Subsystem.PhysicalDisks.RegisterAsync(spec).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());
+                DiskRemarks.OfBus(disk).ToList().ForEach(reply.Warn);
             }, () => services.Subsystem.PhysicalDisks.CheckRegisterAsync(spec)).ConfigureAwait(false);
         }
 

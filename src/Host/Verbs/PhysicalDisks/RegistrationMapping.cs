@@ -35,6 +35,7 @@ internal static class RegistrationMapping
         Path = path,
         FriendlyName = declaration.FriendlyName ?? "",
         LatencyProfile = declaration.LatencyProfile ?? "",
+        IsForced = declaration.Force,
         Place = new PlaceChange
         {
             EnclosureNumber = declaration.EnclosureNumber,

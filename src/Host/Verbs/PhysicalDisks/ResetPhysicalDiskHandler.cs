@@ -1,10 +1,11 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
 
-/// <summary>Reset-PhysicalDisk: erases what an unpooled disk holds of a pool.</summary>
+/// <summary>Reset-PhysicalDisk: erases what an unpooled disk holds.</summary>
 internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHandler<ResetPhysicalDiskRequest, PhysicalDiskInfo>
 {
     /// <inheritdoc/>
@@ -18,12 +19,31 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
             (nameof(request.UniqueId), ListOf(request.UniqueId)), (nameof(request.InputObject), request.InputObject));
         foreach (PhysicalDiskStatus disk in selected)
         {
-            await reply.TryDoAsync(
-                $"Erase what a storage pool wrote on physical disk '{disk.FriendlyName}'",
-                () => services.Subsystem.PhysicalDisks.ResetAsync(disk.UniqueId),
-                () => services.Subsystem.PhysicalDisks.CheckResetAsync(disk.UniqueId)).ConfigureAwait(false);
+            await reply.TryAsync(() => ResetAsync(disk, reply)).ConfigureAwait(false);
         }
     }
+
+    private async Task ResetAsync(PhysicalDiskStatus disk, ReplyBuilder<PhysicalDiskInfo> reply)
+    {
+        IReadOnlyList<DiskSignature> signatures;
+        IEnumerable<string> remarks;
+        if (reply.IsWhatIf)
+        {
+            FoundSignatures found = await services.Subsystem.PhysicalDisks.PlanResetAsync(disk.UniqueId).ConfigureAwait(false);
+            (signatures, remarks) = (found.Signatures, PhysicalDiskService.NotAsked(found));
+        }
+        else
+        {
+            PhysicalDiskStatus reset = await services.Subsystem.PhysicalDisks.ResetAsync(disk.UniqueId).ConfigureAwait(false);
+            (signatures, remarks) = (reset.ErasedSignatures, reset.Remarks);
+        }
+
+        remarks.ToList().ForEach(reply.Warn);
+        reply.Tell(StepsOf(disk, signatures).Prepend($"Erase what storage pools and other software wrote on physical disk '{disk.FriendlyName}'"));
+    }
+
+    private static IEnumerable<string> StepsOf(PhysicalDiskStatus disk, IReadOnlyList<DiskSignature> signatures) => signatures.Select(signature =>
+        $"Physical disk '{disk.FriendlyName}': erase {signature.Name} at offset {signature.Offset} (0x{signature.Offset:x}), {signature.Length} bytes");
 
     private static string[]? ListOf(string? text) => text is null ? null : [text];
 }

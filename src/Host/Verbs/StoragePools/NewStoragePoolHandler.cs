@@ -11,6 +11,8 @@ namespace TierSpaces.Host.Verbs.StoragePools;
 /// <summary>New-StoragePool: makes a pool of physical disks.</summary>
 internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler<NewStoragePoolRequest, StoragePoolInfo>
 {
+    private const int SmallSector = 512;
+
     /// <inheritdoc/>
     protected override async Task HandleAsync(
         NewStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
@@ -32,6 +34,8 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
             reply.Add((await services.Subsystem.Pools.CreateAsync(settings, disks, DiskUsage.AutoSelect).ConfigureAwait(false)).ToInfo());
         }
 
+        DiskRemarks.OfPooling(all.Disks.All.Where(disk => disks.Contains(disk.UniqueId)), settings.LogicalSectorSizeDefault == SmallSector)
+            .ToList().ForEach(reply.Warn);
         reply.Tell(Steps(request.FriendlyName!, plan));
     }
 
