@@ -93,6 +93,7 @@
         'Disconnect-VirtualDisk'
         'Get-VirtualDisk'
         'New-VirtualDisk'
+        'New-Volume'
         'Remove-VirtualDisk'
         'Repair-VirtualDisk'
         'Resize-VirtualDisk'

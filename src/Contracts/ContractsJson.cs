@@ -75,6 +75,7 @@ namespace TierSpaces.Contracts;
 [JsonSerializable(typeof(SetDiskRequest))]
 [JsonSerializable(typeof(UpdateDiskRequest))]
 [JsonSerializable(typeof(ClearDiskRequest))]
+[JsonSerializable(typeof(NewVolumeRequest))]
 [JsonSerializable(typeof(NewPartitionRequest))]
 [JsonSerializable(typeof(GetPartitionRequest))]
 [JsonSerializable(typeof(ResizePartitionRequest))]

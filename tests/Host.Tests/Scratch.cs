@@ -51,6 +51,18 @@ internal sealed class Scratch : IDisposable
 
     public Answer RunAs(string file, string[] words)
     {
+        using Process process = StartAs(file, words);
+        Task<string> output = process.StandardOutput.ReadToEndAsync();
+        Task<string> error = process.StandardError.ReadToEndAsync();
+        Assert.True(process.WaitForExit(TimeSpan.FromSeconds(60)), $"{file} {string.Join(' ', words)} does not end.");
+        return new Answer(process.ExitCode, output.Result, error.Result);
+    }
+
+    /// <summary>Starts a command line, which may be killed.</summary>
+    public Process Start(params string[] words) => StartAs(Executable, words);
+
+    private Process StartAs(string file, string[] words)
+    {
         ProcessStartInfo start = new ProcessStartInfo(file, words) { RedirectStandardOutput = true, RedirectStandardError = true };
         start.Environment[HostPaths.HomeVariable] = Paths.Home;
         start.Environment[MountService.RootVariable] = VolumeRoot;
@@ -59,11 +71,7 @@ internal sealed class Scratch : IDisposable
             start.Environment[name] = value;
         }
 
-        using Process process = Process.Start(start)!;
-        Task<string> output = process.StandardOutput.ReadToEndAsync();
-        Task<string> error = process.StandardError.ReadToEndAsync();
-        Assert.True(process.WaitForExit(TimeSpan.FromSeconds(60)), $"{file} {string.Join(' ', words)} does not end.");
-        return new Answer(process.ExitCode, output.Result, error.Result);
+        return Process.Start(start)!;
     }
 
     /// <summary>Processes of host and supervisor, once both are there.</summary>

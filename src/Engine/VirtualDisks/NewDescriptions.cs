@@ -18,7 +18,7 @@ internal static class NewDescriptions
         bool isTiered = decided.IsTiered;
         VirtualDiskDescription disk = decided with
         {
-            Id = new VirtualDiskId(pool.NewGuid()),
+            Id = decided.Id.Value == Guid.Empty || pool.State.VirtualDisk(decided.Id) is not null ? new VirtualDiskId(pool.NewGuid()) : decided.Id,
             PhysicalDiskRedundancy = decided.Parts.Min(static part => RedundancyOf(part)),
             IsBeingCreated = true,
             CreatedUtcTicks = pool.UtcNow.UtcTicks,

@@ -30,6 +30,7 @@ internal sealed class HostServices : IAsyncDisposable
         Volumes = new VolumeServices(
             paths, state, Attachments, Setting(MountService.RootVariable, ParseRoot, MountService.DefaultRoot),
             Setting(FileSystemChoice.Variable, FileSystemChoice.Parse, ""));
+        VolumeMaker = new VolumeMaker(this);
     }
 
     /// <summary>Paths of the state and sockets.</summary>
@@ -43,6 +44,9 @@ internal sealed class HostServices : IAsyncDisposable
 
     /// <summary>Disks, partitions and volumes on those devices.</summary>
     public VolumeServices Volumes { get; }
+
+    /// <summary>Makes volumes in one step.</summary>
+    public VolumeMaker VolumeMaker { get; }
 
     /// <summary>Map of the places of files on those devices.</summary>
     public IFileMap Files { get; set; }
@@ -97,6 +101,20 @@ internal sealed class HostServices : IAsyncDisposable
         Identifiers.OfVirtualDisk(disk.Description.Id.Value), disk.Description.FriendlyName, disk.SocketPath,
         disk.Description.FriendlyName, disk.Description.LogicalSectorSize));
 
+    /// <summary>Carries out a change of virtual disks inside a verb that does not hold up others: changes of virtual disks follow one another.</summary>
+    public async Task<T> ChangeAsync<T>(Func<Task<T>> change)
+    {
+        await Changes.WaitAsync().ConfigureAwait(false);
+        try
+        {
+            return await change().ConfigureAwait(false);
+        }
+        finally
+        {
+            Changes.Release();
+        }
+    }
+
     /// <summary>Detaches a virtual disk whose volumes are not mounted, and gives the number of its disk back.</summary>
     /// <exception cref="StorageException">It is in use; nothing was changed.</exception>
     public void Detach(string uniqueId)
@@ -122,7 +140,7 @@ internal sealed class HostServices : IAsyncDisposable
             }
         }
 
-        if (hasNew)
+        if (hasNew || Volumes.Store.Read().Creations.Length > 0)
         {
             Volumes.RestoreLater(this);
         }

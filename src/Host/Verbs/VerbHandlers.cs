@@ -72,6 +72,7 @@ internal static class VerbHandlers
         new SetDiskHandler(services),
         new UpdateDiskHandler(services),
         new ClearDiskHandler(services),
+        new NewVolumeHandler(services),
         new NewPartitionHandler(services),
         new GetPartitionHandler(services),
         new ResizePartitionHandler(services),

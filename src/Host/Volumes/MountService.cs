@@ -90,6 +90,10 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
         }
     }
 
+    /// <summary>Checks whether a volume that is not there yet could have a letter or a path.</summary>
+    /// <exception cref="StorageException">It could not.</exception>
+    public Task CheckFreeAsync(string? letter, string? path) => CheckFolderAsync(letter ?? "", path ?? FolderOf(letter!));
+
     /// <summary>Mounts every recorded mount of a volume that is not there. A failure is remembered as a fault of the volume, and the next has its turn.</summary>
     public async Task<List<string>> MountAllAsync(VolumeTarget target)
     {
@@ -220,6 +224,11 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
                 $"Change it: Set-Partition -NewDriveLetter {letter}.", letter);
         }
 
+        return await CheckFolderAsync(letter, place).ConfigureAwait(false);
+    }
+
+    private async Task<bool> CheckFolderAsync(string letter, string place)
+    {
         if (store.Read().Mounts.Any(mount => mount.Path == place) || MountTable.Read().Any(mount => mount.Path == place))
         {
             throw new StorageException(

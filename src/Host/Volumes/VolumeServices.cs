@@ -125,6 +125,7 @@ internal sealed class VolumeServices
     /// <param name="virtualDisk">Unique identifier of one disk; null for all.</param>
     public async Task RestoreAsync(HostServices services, string? virtualDisk = null)
     {
+        await services.VolumeMaker.TakeRemainsAwayAsync(virtualDisk).ConfigureAwait(false);
         MountEntry[] entries = [.. Store.Read().Mounts.Where(mount => virtualDisk is null || mount.VirtualDisk == virtualDisk)];
         DiskCatalogue catalogue = await CatalogueAsync(services).ConfigureAwait(false);
         VolumeDisk[] disks = await catalogue.ReadAsync(catalogue.Disks.Where(disk => virtualDisk is null || disk.UniqueId == virtualDisk)).ConfigureAwait(false);

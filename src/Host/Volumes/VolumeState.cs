@@ -12,9 +12,19 @@ internal sealed record VolumeState
     /// <summary>File systems that were made in place of the requested ones.</summary>
     public FormatEntry[] Formats { get; init; } = [];
 
+    /// <summary>Volumes that are being made. What is left of one when the host starts is taken away again.</summary>
+    public CreationEntry[] Creations { get; init; } = [];
+
     /// <summary>Partitions that an administrator took offline: nothing of them is mounted.</summary>
     public OfflineEntry[] Offline { get; init; } = [];
 }
+
+/// <summary>A volume that is being made: written before the first step, removed after the last one.</summary>
+/// <param name="VirtualDisk">Unique identifier of the virtual disk.</param>
+/// <param name="Id">Identifier of the virtual disk that is made for it; null for a volume on a disk that was there before.</param>
+/// <param name="Pool">Pool of that virtual disk.</param>
+/// <param name="WasRaw">Whether the disk had no partition table before.</param>
+internal sealed record CreationEntry(string VirtualDisk, Guid? Id, Guid Pool, bool WasRaw);
 
 /// <summary>A partition that is offline.</summary>
 /// <param name="VirtualDisk">Unique identifier of the virtual disk.</param>

@@ -62,7 +62,7 @@ internal sealed class VolumeStore(IHostState state)
         : state);
 
     /// <summary>Forgets a virtual disk that is removed.</summary>
-    public void Forget(string virtualDisk) => Change(state => new VolumeState
+    public void Forget(string virtualDisk) => Change(state => state with
     {
         Disks = [.. state.Disks.Where(disk => disk.VirtualDisk != virtualDisk)],
         Mounts = [.. state.Mounts.Where(mount => mount.VirtualDisk != virtualDisk)],
@@ -91,6 +91,12 @@ internal sealed class VolumeStore(IHostState state)
         ],
     });
 
+    /// <summary>Notes that a volume is being made on a virtual disk, or, with null, that it is made or taken away.</summary>
+    public void SetCreation(string virtualDisk, CreationEntry? creation) => Change(state => state with
+    {
+        Creations = [.. state.Creations.Where(other => other.VirtualDisk != virtualDisk), .. creation is { } begun ? (CreationEntry[])[begun] : []],
+    });
+
     private static int LowestFree(VolumeState state) =>
         Enumerable.Range(1, state.Disks.Length + 1).First(number => state.Disks.All(disk => disk.Number != number));
 
@@ -114,6 +120,7 @@ internal sealed class VolumeStore(IHostState state)
         Disks = [.. (found.Disks ?? []).Where(static disk => disk is { VirtualDisk: not null, Number: > 0 })],
         Mounts = [.. (found.Mounts ?? []).Where(static mount => mount is { VirtualDisk: not null, Partition: not null, Path: not null, Letter: not null })],
         Formats = [.. (found.Formats ?? []).Where(static format => format is { VirtualDisk: not null, Partition: not null, Requested: not null })],
+        Creations = [.. (found.Creations ?? []).Where(static creation => creation is { VirtualDisk: not null })],
         Offline = [.. (found.Offline ?? []).Where(static offline => offline is { VirtualDisk: not null, Partition: not null })],
     };
 }

@@ -14,6 +14,9 @@ public sealed record VirtualDiskRequest
     /// <summary>Name.</summary>
     public required string FriendlyName { get; init; }
 
+    /// <summary>Identifier, for a caller that has to know it before there is a virtual disk; null: a new one.</summary>
+    public Guid? Id { get; init; }
+
     /// <summary>Simple, Mirror or Parity.</summary>
     public string? ResiliencySettingName { get; init; }
 
@@ -181,6 +184,7 @@ internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest reque
 
     private VirtualDiskDescription Specify(string layout, int columns, int copies, uint interleave) => new()
     {
+        Id = new VirtualDiskId(request.Id ?? Guid.Empty),
         FriendlyName = request.FriendlyName,
         ResiliencySettingName = layout,
         SizeBytes = 0,

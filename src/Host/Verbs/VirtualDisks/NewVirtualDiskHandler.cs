@@ -42,7 +42,8 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         }
     }
 
-    private static VirtualDiskRequest Translate(Catalogue all, StoragePoolStatus pool, NewVirtualDiskRequest request) => new()
+    /// <summary>What a request means in a pool.</summary>
+    internal static VirtualDiskRequest Translate(Catalogue all, StoragePoolStatus pool, NewVirtualDiskRequest request) => new()
     {
         FriendlyName = request.FriendlyName!,
         ResiliencySettingName = request.ResiliencySettingName,

@@ -9,7 +9,8 @@ namespace TierSpaces.Host.Volumes.FileSystems;
 /// <param name="ClusterSize">Bytes of an allocation unit; null for the default.</param>
 /// <param name="Stripe">Stripe of the virtual disk.</param>
 /// <param name="NoTrim">Whether the device is not trimmed before.</param>
-internal sealed record FormatPlan(string Node, string Label, uint? ClusterSize, StripeGeometry Stripe, bool NoTrim);
+/// <param name="Bytes">Size of the device.</param>
+internal sealed record FormatPlan(string Node, string Label, uint? ClusterSize, StripeGeometry Stripe, bool NoTrim, long Bytes);
 
 /// <summary>A kind of file system: its tools, limits, and the words of its commands. Everything that differs between kinds is in one class each.</summary>
 internal abstract class FileSystemKind
@@ -80,6 +81,17 @@ internal abstract class FileSystemKind
     /// <param name="path">Mount point; null while it is not mounted.</param>
     public virtual Task<long> SizeMinAsync(FileSystemWork work, string? path) => throw CannotShrink();
 
+    /// <summary>Returns as much of a name as a label has room for.</summary>
+    public string Cut(string name)
+    {
+        while ((CountsCharacters ? name.Length : Encoding.UTF8.GetByteCount(name)) > LabelMax)
+        {
+            name = name[..^(char.IsLowSurrogate(name[^1]) ? 2 : 1)];
+        }
+
+        return name;
+    }
+
     /// <summary>Checks a label.</summary>
     /// <exception cref="StorageException">It is too long or holds a character that labels cannot have.</exception>
     public void CheckLabel(string label)
@@ -124,5 +136,6 @@ internal abstract class FileSystemKind
     private StorageException CannotShrink() => new(
         StorageErrors.SizeNotSupported, $"-Size: {Name} cannot be made smaller.", "Give a size that is not below the present one, or copy the data to a new volume.", "Size");
 
-    private string Unit => CountsCharacters ? "characters" : "bytes";
+    /// <summary>What the length of a label counts in.</summary>
+    public string Unit => CountsCharacters ? "characters" : "bytes";
 }

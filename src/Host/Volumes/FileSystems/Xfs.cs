@@ -6,6 +6,7 @@ namespace TierSpaces.Host.Volumes.FileSystems;
 internal sealed class Xfs : FileSystemKind
 {
     private const int DirtyLog = 2;
+    private const long SmallBytes = 1L << 30;
 
     /// <inheritdoc/>
     public override string Name => "xfs";
@@ -32,11 +33,12 @@ internal sealed class Xfs : FileSystemKind
     public override string[] MakeWords(FormatPlan plan)
     {
         uint block = plan.ClusterSize ?? ClusterSizes[0];
+        string groups = plan.Bytes < SmallBytes ? ",agcount=4" : "";   // else it makes groups that its log does not fit into
         bool aligns = plan.Stripe.Interleave > 0 && plan.Stripe.Interleave % block == 0;
         return
         [
             "-q", "-f", "-b", FormattableString.Invariant($"size={block}"), .. plan.Label.Length > 0 ? (string[])["-L", plan.Label] : [],
-            .. aligns ? (string[])["-d", FormattableString.Invariant($"su={plan.Stripe.Interleave},sw={plan.Stripe.DataColumns}")] : [],
+            .. aligns ? (string[])["-d", FormattableString.Invariant($"su={plan.Stripe.Interleave},sw={plan.Stripe.DataColumns}{groups}")] : [],
             .. plan.NoTrim ? (string[])["-K"] : [], plan.Node,
         ];
     }

@@ -1,0 +1,230 @@
+using System.Collections.Concurrent;
+using TierSpaces.Contracts;
+using TierSpaces.Engine.Management;
+using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs;
+using TierSpaces.Host.Verbs.Mapping;
+
+namespace TierSpaces.Host.Volumes;
+
+/// <summary>A volume to make on a disk without partitions.</summary>
+/// <param name="Format">Its file system.</param>
+/// <param name="Letter">Drive letter; null for a path.</param>
+/// <param name="Path">Folder that it is mounted at; null for a letter.</param>
+internal sealed record NewVolumePlan(FormatRequest Format, string? Letter, string? Path);
+
+/// <summary>
+/// Makes volumes in one step, from a pool or a disk to a mounted path: all or nothing.
+/// <list type="number">
+/// <item>A record of the volume is durable before the first step and removed after the last one. Until then every failure, and the next start of a host that
+/// was killed, takes away what was made.</item>
+/// <item>A virtual disk is taken away by the identifier that it was to be given, never by its name; of a disk that was there before, only partitions are
+/// removed, and it had none.</item>
+/// </list>
+/// </summary>
+internal sealed class VolumeMaker(HostServices services)
+{
+    private readonly ConcurrentDictionary<string, bool> _underWay = new();   // by virtual disk: records that are no remains
+
+    private VolumeServices Volumes => services.Volumes;
+
+    /// <summary>Makes a virtual disk in a pool and a volume on it.</summary>
+    public async Task<VolumeTarget> MakeInPoolAsync(Guid pool, VirtualDiskRequest disk, NewVolumePlan plan, Action<string> warn, CancellationToken cancellation)
+    {
+        Guid id = Guid.NewGuid();
+        string uniqueId = Identifiers.OfVirtualDisk(id);
+        return await MakeAsync(new CreationEntry(uniqueId, id, pool, WasRaw: true), async () =>
+        {
+            VirtualDiskStatus made = await services.ChangeAsync(() => ConnectNewAsync(pool, disk with { Id = id })).ConfigureAwait(false);
+            made.Remarks.ToList().ForEach(warn);
+            DiskCatalogue catalogue = await Volumes.CatalogueAsync(services).ConfigureAwait(false);
+            return await Volumes.ChangeAsync(catalogue.Of(made), "New-Volume", now => MakeOnAsync(now, plan, warn, cancellation)).ConfigureAwait(false);
+        }).ConfigureAwait(false);
+    }
+
+    /// <summary>Makes a volume on a disk without partitions, over all of it.</summary>
+    /// <exception cref="StorageException">The disk has partitions or another file system; nothing was changed.</exception>
+    public Task<VolumeTarget> MakeOnDiskAsync(VolumeDisk disk, NewVolumePlan plan, Action<string> warn, CancellationToken cancellation) =>
+        Volumes.ChangeAsync(disk, "New-Volume", async now =>
+        {
+            CheckDisk(now, plan);
+            CreationEntry entry = new CreationEntry(now.UniqueId, null, Guid.Empty, now.Contents.Style == PartitionStyle.Unknown);
+            return await MakeAsync(entry, () => MakeOnAsync(now, plan, warn, cancellation), now).ConfigureAwait(false);
+        });
+
+    /// <summary>Checks what <see cref="MakeOnDiskAsync"/> would refuse; changes nothing.</summary>
+    public void CheckDisk(VolumeDisk disk, NewVolumePlan plan)
+    {
+        Volumes.Checks.RequireWritable(disk);
+        if (disk.Contents.Partitions.Count > 0)
+        {
+            throw new StorageException(
+                StorageErrors.DiskNotBlank, $"Disk {disk.Number} has {disk.Contents.Partitions.Count} partitions; New-Volume makes one over the whole disk.",
+                $"Use the room that is left: New-Partition -DiskNumber {disk.Number}, Format-Volume. Or erase the disk: Clear-Disk {disk.Number} -RemoveData.",
+                disk.FriendlyName);
+        }
+
+        if (disk.Contents.Style == PartitionStyle.Unknown)
+        {
+            Volumes.Partitions.CheckInitialize(disk, PartitionStyle.GPT);
+        }
+
+        plan.Format.Kind.CheckSize(disk.Size);
+        if (plan.Format.ClusterSize is { } size)
+        {
+            plan.Format.Kind.CheckClusterSize(size, disk.SectorSize);
+        }
+    }
+
+    /// <summary>Takes away what a host that was killed has left of volumes. One whose pool or disk is not there yet keeps its record.</summary>
+    /// <param name="virtualDisk">
+    /// Unique identifier of a disk that was there before; null for all. Null waits for changes of virtual disks, which a verb that is one itself must not do.
+    /// </param>
+    public async Task TakeRemainsAwayAsync(string? virtualDisk)
+    {
+        CreationEntry[] remains = [.. Volumes.Store.Read().Creations.Where(entry =>
+            (virtualDisk is null || (entry.VirtualDisk == virtualDisk && entry.Id is null)) && !_underWay.ContainsKey(entry.VirtualDisk))];
+        foreach (CreationEntry entry in remains)
+        {
+            try
+            {
+                await UndoAsync(entry, null).ConfigureAwait(false);
+                HostLog.Write($"what was left of a volume that was being made on virtual disk {entry.VirtualDisk} was taken away");
+            }
+            catch (Exception e) when (e is StorageException or ManagementException or IOException)
+            {
+                HostLog.Write($"what was left of a volume on virtual disk {entry.VirtualDisk} stays for now: {e.Message}");
+            }
+        }
+    }
+
+    private async Task<VolumeTarget> MakeAsync(CreationEntry entry, Func<Task<VolumeTarget>> make, VolumeDisk? held = null)
+    {
+        _underWay[entry.VirtualDisk] = true;
+        try
+        {
+            Volumes.Store.SetCreation(entry.VirtualDisk, entry);
+            VolumeTarget made = await make().ConfigureAwait(false);
+            Volumes.Store.SetCreation(entry.VirtualDisk, null);
+            return made;
+        }
+        catch (Exception)
+        {
+            await TryUndoAsync(entry, held).ConfigureAwait(false);
+            throw;
+        }
+        finally
+        {
+            _underWay.TryRemove(entry.VirtualDisk, out _);
+        }
+    }
+
+    private async Task<VirtualDiskStatus> ConnectNewAsync(Guid pool, VirtualDiskRequest disk)
+    {
+        VirtualDiskStatus made = await services.Subsystem.VirtualDisks.CreateAsync(pool, disk).ConfigureAwait(false);
+        VirtualDiskStatus connected = await services.Subsystem.VirtualDisks.ConnectAsync(made.Description.Id.Value).ConfigureAwait(false);
+        services.Attach(connected);
+        return connected with { Remarks = made.Remarks };
+    }
+
+    private async Task<VolumeTarget> MakeOnAsync(VolumeDisk disk, NewVolumePlan plan, Action<string> warn, CancellationToken cancellation)
+    {
+        VolumeDisk initialized = disk.Contents.Style == PartitionStyle.Unknown
+            ? await Volumes.Partitions.InitializeAsync(disk, PartitionStyle.GPT).ConfigureAwait(false) : disk;
+        VolumeTarget partition = await Volumes.Partitions.CreateAsync(initialized, new PartitionRequest()).ConfigureAwait(false);
+        await Volumes.Mounts.AddAsync(partition, plan.Letter, plan.Path).ConfigureAwait(false);
+        VolumeTarget made = await Volumes.Formats.FormatAsync(partition, plan.Format, warn, cancellation).ConfigureAwait(false);
+        return Volumes.Mounts.FaultsOf(made, MountTable.Read()) is [var fault, ..]
+            ? throw new StorageException(StorageErrors.MountFailed, fault, "Nothing was made. Remove the cause, then try again.", made.Name)
+            : made;
+    }
+
+    private async Task TryUndoAsync(CreationEntry entry, VolumeDisk? held)
+    {
+        try
+        {
+            await UndoAsync(entry, held).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is StorageException or ManagementException or IOException)
+        {
+            HostLog.Write($"what was made of a volume on virtual disk {entry.VirtualDisk} is taken away at the next start of the host: {e.Message}");
+        }
+    }
+
+    /// <param name="entry">Its record.</param>
+    /// <param name="held">The disk, if its gate is held.</param>
+    private async Task UndoAsync(CreationEntry entry, VolumeDisk? held)
+    {
+        if (entry.Id is { } id)
+        {
+            await services.ChangeAsync(() => RemoveVirtualDiskAsync(entry, id)).ConfigureAwait(false);
+            return;
+        }
+
+        VolumeDisk? disk = held ?? (await Volumes.CatalogueAsync(services).ConfigureAwait(false)).Disks.FirstOrDefault(one => one.UniqueId == entry.VirtualDisk);
+        if (disk is null)
+        {
+            return;   // it is not connected; its connection looks again
+        }
+
+        if (held is not null)
+        {
+            await ClearAsync(await Volumes.Partitions.ReadAsync(held).ConfigureAwait(false), entry).ConfigureAwait(false);
+        }
+        else
+        {
+            await Volumes.ChangeAsync(disk, "New-Volume", now => ClearAsync(now, entry)).ConfigureAwait(false);
+        }
+    }
+
+    private async Task<VolumeDisk> ClearAsync(VolumeDisk disk, CreationEntry entry)
+    {
+        foreach (VolumePartition partition in disk.Contents.Partitions)
+        {
+            await Volumes.Partitions.RemoveAsync(new VolumeTarget(disk, partition)).ConfigureAwait(false);
+        }
+
+        VolumeDisk empty = await Volumes.Partitions.ReadAsync(disk).ConfigureAwait(false);
+        if (entry.WasRaw && !empty.Contents.IsBlank)
+        {
+            empty = await Volumes.Partitions.ClearAsync(empty, removeData: true, removeOem: true).ConfigureAwait(false);
+        }
+
+        Volumes.Store.SetCreation(entry.VirtualDisk, null);
+        return empty;
+    }
+
+    private async Task<VirtualDiskStatus?> RemoveVirtualDiskAsync(CreationEntry entry, Guid id)
+    {
+        DiskCatalogue catalogue = await Volumes.CatalogueAsync(services).ConfigureAwait(false);
+        if (catalogue.All.VirtualDisks.All.FirstOrDefault(disk => disk.Description.Id.Value == id) is { } disk)
+        {
+            if (catalogue.Disks.FirstOrDefault(one => one.UniqueId == entry.VirtualDisk) is { } attached)
+            {
+                await UnmountAsync(await catalogue.ReadAsync(attached).ConfigureAwait(false)).ConfigureAwait(false);
+            }
+
+            services.Detach(entry.VirtualDisk);
+            await services.Subsystem.VirtualDisks.RemoveAsync(id).ConfigureAwait(false);
+        }
+        else if (!catalogue.All.Pools.All.Any(pool => pool.Id == entry.Pool && pool.Status is { Health: Engine.Pools.HealthStatus.Healthy }))
+        {
+            return null;   // its pool may have it
+        }
+
+        Volumes.Store.Forget(entry.VirtualDisk);
+        Volumes.Store.SetCreation(entry.VirtualDisk, null);
+        return null;
+    }
+
+    private async Task UnmountAsync(VolumeDisk disk)
+    {
+        foreach (VolumeTarget target in disk.Volumes)
+        {
+            foreach (MountEntry mount in Volumes.Mounts.EntriesOf(target))
+            {
+                await Volumes.Mounts.RemoveAsync(target, mount).ConfigureAwait(false);
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+BeforeDiscovery {
+    . $PSScriptRoot/Session.ps1
+    $noDisks = -not (Test-DiskSupport)
+}
+
+Describe 'New-Volume' -Skip:$noDisks {
+    BeforeAll {
+        . $PSScriptRoot/Session.ps1
+        Start-TestSession
+        $null = New-TestPool pool 4 1GB
+    }
+
+    AfterAll {
+        Stop-TestSession
+    }
+
+    It 'runs the published line: a mirror with two copies to lose, one step to a mounted path' {
+        $volume = New-Volume -StoragePoolFriendlyName “pool” -FriendlyName “vm-storage1” -PhysicalDiskRedundancy 1 -FileSystem CSVFS_NTFS -ResiliencySettingName Mirror -Size 250MB -WarningVariable said -WarningAction SilentlyContinue
+        $volume.RequestedFileSystem | Should -Be 'CSVFS_NTFS'
+        "$said" | Should -BeLike '*CSVFS_NTFS*ext4*'
+        (Get-VirtualDisk vm-storage1).NumberOfDataCopies | Should -Be 2
+        Set-Content "$($volume.MountPoints[0])/file" data
+        Get-Content "$env:TIERSPACES_VOLUME_ROOT/vm-storage1/file" | Should -Be data
+    }
+
+    It 'takes a pool from the pipeline and gives a drive letter' {
+        $volume = Get-StoragePool pool | New-Volume -FriendlyName letters -Size 64MB -DriveLetter G -ResiliencySettingName Simple
+        $volume.DriveLetter | Should -Be 'G'
+        $volume | Get-Partition | Get-Disk | Get-VirtualDisk | ForEach-Object FriendlyName | Should -Be 'letters'
+    }
+
+    It 'covers a disk from the pipeline' {
+        $null = New-VirtualDisk pool -FriendlyName own -Size 64MB
+        Connect-VirtualDisk own
+        $volume = Get-VirtualDisk own | Get-Disk | New-Volume -FriendlyName own -AccessPath (Join-Path $env:TIERSPACES_VOLUME_ROOT here/own)
+        $volume.MountPoints | Should -Be (Join-Path $env:TIERSPACES_VOLUME_ROOT here/own)
+        (Get-WrittenError { Get-VirtualDisk own | Get-Disk | New-Volume -FriendlyName again }).FullyQualifiedErrorId | Should -BeLike '*,New-Volume'
+    }
+
+    It 'makes a tiered volume from templates by name' {
+        Get-PhysicalDisk | Select-Object -First 2 | Set-PhysicalDisk -MediaType HDD
+        $null = New-StorageTier pool -FriendlyName Fast -MediaType SSD -ResiliencySettingName Simple
+        $null = New-StorageTier pool -FriendlyName Slow -MediaType HDD -ResiliencySettingName Simple
+        $volume = New-Volume -StoragePoolFriendlyName pool -FriendlyName tiered -StorageTierFriendlyNames Fast, Slow -StorageTierSizes 32MB, 64MB -WriteCacheSize 0 -DriveLetter T
+        $volume.Size | Should -BeGreaterThan 70MB
+        (Get-VirtualDisk tiered | Get-StorageTier).Count | Should -Be 2
+    }
+
+    It 'makes nothing when a step fails' {
+        $before = (Get-VirtualDisk).Count
+        (Get-WrittenError { New-Volume -StoragePoolFriendlyName pool -FriendlyName small -Size 64MB -FileSystem xfs }).FullyQualifiedErrorId | Should -BeLike '*,New-Volume'
+        (Get-WrittenError { New-Volume -StoragePoolFriendlyName pool -FriendlyName cached -Size 64MB -ReadCacheSize 5GB }).FullyQualifiedErrorId | Should -Be 'StorageWMI 1,New-Volume'
+        (Get-VirtualDisk).Count | Should -Be $before
+        Get-VirtualDisk | ForEach-Object FriendlyName | Should -Not -Contain 'small'
+    }
+
+    It 'says what it would do' {
+        New-Volume -StoragePoolFriendlyName pool -FriendlyName plan -Size 64MB -WhatIf
+        Get-VirtualDisk | ForEach-Object FriendlyName | Should -Not -Contain 'plan'
+    }
+}

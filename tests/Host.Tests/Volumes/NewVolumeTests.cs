@@ -1,0 +1,129 @@
+using System.Diagnostics;
+using System.Text.Json;
+using TierSpaces.Host.Attaching;
+
+namespace TierSpaces.Host.Tests.Volumes;
+
+/// <summary>New-Volume on a real host: everything or nothing, also when a step fails, or the host or the client is killed.</summary>
+public sealed class NewVolumeTests : IDisposable
+{
+    private const int Seed = 5;
+    private static readonly int s_kills = Environment.GetEnvironmentVariable("TIERSPACES_TEST_LONG") is null ? 8 : 30;
+    private readonly Scratch _scratch = new();
+
+    public void Dispose() => _scratch.Dispose();
+
+    [Fact]
+    public void A_step_that_fails_takes_everything_away_again()
+    {
+        Prepare();
+        string place = Path.Combine(_scratch.Root, "place");
+        Directory.CreateDirectory(place);
+        File.WriteAllText(Path.Combine(place, "file"), "x");
+        Refused("AccessPath", "New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "400MB", "-AccessPath", place);
+        Refused("SizeNotSupported", "New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "200MB", "-FileSystem", "xfs");
+        Refused("ClusterSize", "New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "400MB", "-AllocationUnitSize", "100");
+        Refused("StorageWMI 40000", "New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "400GB", "-ProvisioningType", "Fixed");
+        AssertNothing();
+        Ok("New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "500MB", "-FileSystem", "xfs", "-DriveLetter", "E");
+        File.WriteAllText(Path.Combine(_scratch.VolumeRoot, "E", "file"), "data");
+    }
+
+    [Fact]
+    public void A_volume_covers_a_disk_that_has_no_partitions()
+    {
+        Prepare();
+        Ok("New-VirtualDisk", "p", "-FriendlyName", "Data", "-Size", "400MB");
+        Ok("Connect-VirtualDisk", "Data");
+        Ok("New-Volume", "-DiskNumber", "1", "-FriendlyName", "a long name for a label");
+        JsonElement volume = _scratch.One("Get-Volume");
+        Assert.Equal("a long name for ", volume.GetProperty("FileSystemLabel").GetString());
+        Assert.EndsWith("/a%20long%20name%20for%20a%20label", volume.GetProperty("MountPoints")[0].GetString());
+        Refused("DiskNotBlank", "New-Volume", "-DiskNumber", "1", "-FriendlyName", "again");
+        Assert.Equal(1, _scratch.One("Get-Partition").GetProperty("PartitionNumber").GetInt32());
+    }
+
+    [Fact]
+    public void A_killed_host_or_client_leaves_everything_or_nothing()
+    {
+        Prepare();
+        Random random = new(Seed);
+        string[] words = ["New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "400MB", "-DriveLetter", "E"];
+        Stopwatch watch = Stopwatch.StartNew();
+        Ok(words);
+        int whole = (int)watch.ElapsedMilliseconds;
+        TakeAway();
+        int nothing = 0;
+        for (int kill = 0; kill < s_kills; kill++)
+        {
+            using Process client = _scratch.Start(words);
+            bool ended = client.WaitForExit(random.Next(whole));
+            if (kill % 2 == 0)
+            {
+                Scratch.Kill(_scratch.Pair().Host);
+            }
+            else if (!ended)
+            {
+                client.Kill();
+            }
+
+            client.WaitForExit();
+            Scratch.Eventually("everything or nothing", () => IsWhole() || IsNothing());
+            bool made = IsWhole();
+            nothing += made ? 0 : 1;
+            if (!made)
+            {
+                Ok(words);   // the next call works
+                Assert.True(IsWhole());
+            }
+
+            TakeAway();
+        }
+
+        Assert.InRange(nothing, 1, s_kills);
+    }
+
+    private static bool IsMounted(string place) =>
+        File.ReadLines("/proc/self/mounts").Any(line => line.Split(' ')[1] == place);
+
+    private string Place => Path.Combine(_scratch.VolumeRoot, "E");
+
+    private bool IsWhole() => IsMounted(Place) && Count("Get-VirtualDisk") == 1 && Count("Get-Volume") == 1
+        && _scratch.One("Get-Volume").GetProperty("HealthStatus").GetString() == "Healthy" && !HasRecord();
+
+    private bool IsNothing() => !IsMounted(Place) && Count("Get-VirtualDisk") == 0 && Count("Get-Disk") == 0 && !HasRecord();
+
+    private bool HasRecord() => File.ReadAllText(Path.Combine(_scratch.Paths.State, "volumes.json")) is var text
+        && JsonDocument.Parse(text).RootElement.GetProperty("Creations").GetArrayLength() > 0;
+
+    private int Count(string verb) => _scratch.Run(verb, "-Json") is { ExitCode: 0, Output: var output } ? JsonDocument.Parse(output).RootElement.GetArrayLength() : -1;
+
+    private void AssertNothing()
+    {
+        Assert.Equal((0, 0), (Count("Get-VirtualDisk"), Count("Get-Disk")));
+        Assert.False(Directory.Exists(Place));
+    }
+
+    private void TakeAway()
+    {
+        Ok("Remove-PartitionAccessPath", "1", "1", "-AccessPath", "E:");
+        Ok("Disconnect-VirtualDisk", "v");
+        Ok("Remove-VirtualDisk", "v");
+    }
+
+    private void Ok(params string[] words) => _scratch.Succeed(words);
+
+    private void Refused(string id, params string[] words)
+    {
+        Scratch.Answer answer = _scratch.Run(words);
+        Assert.True(answer.ExitCode == 1 && answer.Error.Contains(id, StringComparison.Ordinal), $"{string.Join(' ', words)}: {answer.ExitCode} {answer.Error}");
+    }
+
+    private void Prepare()
+    {
+        string? obstacle = new NbdFuseAttacher().Obstacle();
+        Assert.SkipUnless(obstacle is null && Environment.IsPrivilegedProcess, $"needs root and FUSE: {obstacle}");
+        Ok("New-PhysicalDisk", "-Path", $"{_scratch.Root}/a.img,{_scratch.Root}/b.img", "-Size", "1GB", "-MediaType", "SSD");
+        Ok("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "a,b");
+    }
+}
