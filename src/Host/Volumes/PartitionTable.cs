@@ -33,7 +33,7 @@ internal static class PartitionTable
                 Usable = isGpt
                     ? (Math.Max(MiB, table.GetProperty("firstlba").GetInt64() * sectorSize), (table.GetProperty("lastlba").GetInt64() + 1) * sectorSize)
                     : (MiB, Math.Min(bytes, MbrSectorsMax * sectorSize)),
-                Partitions = [.. partitions.Select(one => Partition(one, device, id, isGpt, sectorSize)).OrderBy(static partition => partition.Offset)],
+                Partitions = [.. partitions.Select(one => Partition(one, device, isGpt, sectorSize)).OrderBy(static partition => partition.Offset)],
             };
         }
         catch (Exception e) when (e is JsonException or KeyNotFoundException or FormatException or InvalidOperationException)
@@ -42,18 +42,19 @@ internal static class PartitionTable
         }
     }
 
-    private static VolumePartition Partition(JsonElement one, string device, string tableId, bool isGpt, int sectorSize)
+    private static VolumePartition Partition(JsonElement one, string device, bool isGpt, int sectorSize)
     {
         string node = Text(one, "node")!;
         int number = int.Parse(node.AsSpan(device.Length).TrimStart('p'), CultureInfo.InvariantCulture);
         string? guid = isGpt ? Guid.Parse(Text(one, "uuid")!).ToString("B") : null;
+        long offset = one.GetProperty("start").GetInt64() * sectorSize;
         return new VolumePartition
         {
             Number = number,
-            Offset = one.GetProperty("start").GetInt64() * sectorSize,
+            Offset = offset,
             Size = one.GetProperty("size").GetInt64() * sectorSize,
             Node = node,
-            Key = guid ?? string.Create(CultureInfo.InvariantCulture, $"{tableId}-{number}"),
+            Key = guid ?? string.Create(CultureInfo.InvariantCulture, $"{{00000000-0000-0000-0000-{offset:x12}}}"),   // signature and number may change
             GptType = isGpt ? Guid.Parse(Text(one, "type")!).ToString("B") : null,
             MbrType = isGpt ? null : Convert.ToInt32(Text(one, "type"), 16),
             Guid = guid,

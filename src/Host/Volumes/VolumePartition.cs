@@ -27,7 +27,7 @@ internal sealed record VolumePartition
     /// <summary>Device of the partition, for example <c>/dev/loop3p1</c>.</summary>
     public required string Node { get; init; }
 
-    /// <summary>Name of it in records: its GUID, or the signature of its disk with its number.</summary>
+    /// <summary>Name of it in records: its GUID in a GPT; in an MBR its offset in the form of one.</summary>
     public required string Key { get; init; }
 
     /// <summary>Type in a GPT, a GUID in braces; null in an MBR.</summary>

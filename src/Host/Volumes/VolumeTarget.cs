@@ -20,7 +20,7 @@ internal sealed record VolumeTarget(VolumeDisk Disk, VolumePartition? Partition)
     public long Size => Partition?.Size ?? Disk.Size;
 
     /// <summary>Unique identifier: that of the partition with that of the disk, since a copied disk has the same partitions.</summary>
-    public string UniqueId => (Partition is null ? NoPartition : Partition.Guid ?? $"{{{Partition.Key}}}") + Disk.UniqueId;
+    public string UniqueId => (Partition is null ? NoPartition : Partition.Key) + Disk.UniqueId;
 
     /// <summary>Whether it may not be written to.</summary>
     public bool IsReadOnly => Disk.IsReadOnly || Partition?.IsReadOnly == true;

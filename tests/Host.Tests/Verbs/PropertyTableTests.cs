@@ -283,7 +283,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
                 {
                     Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = $"d{number}", ResiliencySettingName = "Simple", SizeBytes = number << 26,
                     LogicalSectorSize = number == 2 ? (ushort)512 : (ushort)4096, PhysicalSectorSize = number == 2 ? (ushort)512 : (ushort)4096,
-                    ProvisioningType = number == 2 ? Engine.Formats.ProvisioningType.Thin : Engine.Formats.ProvisioningKind.Fixed,
+                    ProvisioningType = number == 2 ? Engine.Formats.ProvisioningType.Thin : Engine.Formats.ProvisioningType.Fixed,
                 },
             },
             Contents = number == 2

@@ -37,7 +37,7 @@ public sealed class VolumeTextTests
             "/dev/nbd0", 64 << 20, 512);
         Assert.Equal((PartitionStyle.MBR, 0x1234abcdU, null), (table.Style, table.Signature, table.Guid));
         Assert.Equal([("Huge", true, false), ("Unknown", false, true)], table.Partitions.Select(one => (PartitionType.WordOf(one), one.IsActive, one.IsHidden)));
-        Assert.Equal(["0x1234abcd-1", "0x1234abcd-3"], table.Partitions.Select(one => one.Key));
+        Assert.Equal(["{00000000-0000-0000-0000-000000100000}", "{00000000-0000-0000-0000-000000400000}"], table.Partitions.Select(one => one.Key));
     }
 
     [Fact]

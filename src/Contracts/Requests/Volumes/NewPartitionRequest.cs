@@ -30,7 +30,7 @@ public sealed record NewPartitionRequest : StorageRequest<PartitionInfo>
 
     [VerbParameter(
         "Specifies the objects themselves.",
-        Sets = "InputObject (cdxml)", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Partition")]
+        Sets = "InputObject (cdxml)", Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_Disk")]
     public string[]? InputObject { get; init; }
 
     [VerbParameter(
