@@ -169,7 +169,7 @@ public static class StorageFeatures
         {
             Name = "Disks, partitions and volumes",
             State = InPart,
-            Difference = "File systems are those of Linux. There are no drive letters; volumes are mounted at paths.",
+            Difference = "File systems are those of Linux. A drive letter is a folder below the volume root, and a volume is mounted at it.",
             Remedy = "Get-Disk, New-Partition, Format-Volume, New-Volume",
         },
         new()

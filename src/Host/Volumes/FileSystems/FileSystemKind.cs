@@ -81,15 +81,16 @@ internal abstract class FileSystemKind
     /// <param name="path">Mount point; null while it is not mounted.</param>
     public virtual Task<long> SizeMinAsync(FileSystemWork work, string? path) => throw CannotShrink();
 
-    /// <summary>Returns as much of a name as a label has room for.</summary>
+    /// <summary>Returns as much of a name as a label has room for; a name that is cut does not end in a space.</summary>
     public string Cut(string name)
     {
+        string whole = name;
         while ((CountsCharacters ? name.Length : Encoding.UTF8.GetByteCount(name)) > LabelMax)
         {
             name = name[..^(char.IsLowSurrogate(name[^1]) ? 2 : 1)];
         }
 
-        return name;
+        return name.Length < whole.Length ? name.TrimEnd(' ') : name;
     }
 
     /// <summary>Checks a label.</summary>
