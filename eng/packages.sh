@@ -7,7 +7,7 @@ set -u
 declare -A wanted=(
     [demo]="nbdfuse:libnbd-bin nbdcopy:libnbd-bin nbdkit:nbdkit fusermount3:fuse3 mkfs.ext4:e2fsprogs"
     [test]="nbdfuse:libnbd-bin nbdcopy:libnbd-bin nbdinfo:libnbd-bin nbdkit:nbdkit fusermount3:fuse3
-            qemu-io:qemu-utils fio:fio mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs"
+            qemu-io:qemu-utils fio:fio mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs sfdisk:fdisk"
     [bench]="nbdkit:nbdkit qemu-nbd:qemu-utils fio:fio libisal.so.2:libisal2"
 )
 
