@@ -21,6 +21,18 @@ Describe 'Register-PhysicalDisk and Unregister-PhysicalDisk' {
         'plain.img' | Should -Exist
     }
 
+    It 'pools a RAID volume only with -Force, and says what it hides' {
+        $file = [IO.File]::Create((Join-Path $SessionFolder volume.img))
+        $file.SetLength(64MB)
+        $file.Dispose()
+        (Register-PhysicalDisk volume.img -BusType RAID -WarningAction SilentlyContinue).CanPool | Should -BeFalse
+        Unregister-PhysicalDisk volume
+        $forced = Register-PhysicalDisk volume.img -BusType RAID -Force -WarningVariable warned -WarningAction SilentlyContinue
+        $forced.CanPool | Should -BeTrue
+        "$warned" | Should -Match 'identity and health of the disks below are hidden'
+        Unregister-PhysicalDisk volume
+    }
+
     It 'opens the pool on images that come from elsewhere' {
         $pool = New-TestPool Moved
         $null = New-VirtualDisk Moved -FriendlyName Data -Size 32MB
