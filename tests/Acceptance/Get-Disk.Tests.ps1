@@ -30,7 +30,9 @@ Describe 'Get-Disk' -Skip:$noDisks {
     It 'lists no virtual disk that is not connected, and says so of one that is named' {
         Disconnect-VirtualDisk Data
         Get-Disk | Should -BeNullOrEmpty
-        "$(Get-WrittenError { Get-VirtualDisk Data | Get-Disk })" | Should -Match 'Connect-VirtualDisk'
+        $failure = Get-WrittenError { Get-VirtualDisk Data | Get-Disk }
+        $failure.Exception.Error.Word | Should -Be 'NotConnected'
+        "$failure" | Should -Match 'Connect-VirtualDisk'
         Connect-VirtualDisk Data
     }
 
