@@ -24,13 +24,15 @@ Describe 'Get-Disk' -Skip:$noDisks {
     }
 
     It 'shows the documented columns' {
-        Get-Disk | Out-String | Should -Match 'Number\s+Friendly Name\s+Serial Number\s+HealthStatus\s+OperationalStatus\s+Total Size\s+Partition Style'
+        Get-Disk | Out-String -Width 200 | Should -Match 'Number\s+Friendly Name\s+Serial Number\s+HealthStatus\s+OperationalStatus\s+Total Size\s+Partition Style'
     }
 
     It 'lists no virtual disk that is not connected, and says so of one that is named' {
         Disconnect-VirtualDisk Data
         Get-Disk | Should -BeNullOrEmpty
-        "$(Get-WrittenError { Get-VirtualDisk Data | Get-Disk })" | Should -Match 'Connect-VirtualDisk'
+        $failure = Get-WrittenError { Get-VirtualDisk Data | Get-Disk }
+        $failure.Exception.Error.Word | Should -Be 'NotConnected'
+        "$failure" | Should -Match 'Connect-VirtualDisk'
         Connect-VirtualDisk Data
     }
 

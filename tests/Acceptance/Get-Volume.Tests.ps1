@@ -15,7 +15,7 @@ Describe 'Get-Volume' -Skip:$noDisks {
     }
 
     It 'shows the documented columns' {
-        Get-Volume | Out-String | Should -Match 'DriveLetter\s+FriendlyName\s+FileSystemType\s+DriveType\s+HealthStatus\s+OperationalStatus\s+SizeRemaining\s+Size'
+        Get-Volume | Out-String -Width 200 | Should -Match 'DriveLetter\s+FriendlyName\s+FileSystemType\s+DriveType\s+HealthStatus\s+OperationalStatus\s+SizeRemaining\s+Size'
     }
 
     It 'goes down the pipeline and back' {

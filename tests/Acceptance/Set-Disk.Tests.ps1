@@ -30,4 +30,8 @@ Describe 'Set-Disk' -Skip:$noDisks {
         Set-Disk 1 -IsReadOnly $false
         Set-Content (Join-Path $env:TIERSPACES_VOLUME_ROOT E/other) 'x'
     }
+
+    It 'refuses to change nothing' {
+        (Get-WrittenError { Set-Disk 1 }).Exception.Error.Word | Should -Be 'NothingToChange'
+    }
 }

@@ -9,7 +9,8 @@ public static class NumberRange
         || parameter.ElementType == typeof(ulong);
 
     /// <summary>Largest number of a type.</summary>
-    public static ulong MaxOf(Type type) => type == typeof(ushort) ? ushort.MaxValue : type == typeof(int) ? int.MaxValue : type == typeof(uint) ? uint.MaxValue : ulong.MaxValue;
+    public static ulong MaxOf(Type type) =>
+        type == typeof(ushort) ? ushort.MaxValue : type == typeof(int) ? int.MaxValue : type == typeof(uint) ? uint.MaxValue : ulong.MaxValue;
 
     /// <summary>Returns the message for a value that a parameter cannot hold: value, range and what to do.</summary>
     /// <param name="parameter">Name of the parameter.</param>

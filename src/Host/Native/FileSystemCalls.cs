@@ -1,4 +1,6 @@
 using System.Runtime.InteropServices;
+using System.Text;
+using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Host.Native;
 
@@ -36,6 +38,28 @@ internal static partial class FileSystemCalls
         string? text = Marshal.PtrToStringUTF8(resolved);
         Free(resolved);
         return text;
+    }
+
+    /// <summary>Sets the label of a mounted file system.</summary>
+    /// <returns>True.</returns>
+    /// <exception cref="IOException">The file system does not take it.</exception>
+    public static unsafe bool SetLabel(string path, string label)
+    {
+        const nuint setLabel = 0x41009432;   // FS_IOC_SETFSLABEL
+        byte[] text = new byte[256];
+        Encoding.UTF8.GetBytes(label, text);
+        int descriptor = Libc.OpenPath(path, Libc.OpenNonblocking);
+        if (descriptor < 0)
+        {
+            throw new IOException($"{path} cannot be opened: {Errno.Describe(-descriptor)}");
+        }
+
+        fixed (byte* bytes = text)
+        {
+            int result = Libc.CountOrError(Libc.Control(descriptor, setLabel, bytes));
+            _ = Libc.Close(descriptor);
+            return result >= 0 ? true : throw new IOException($"the kernel does not take the label: {Errno.Describe(-result)}");
+        }
     }
 
     [LibraryImport("libc", EntryPoint = "realpath", StringMarshalling = StringMarshalling.Utf8)]

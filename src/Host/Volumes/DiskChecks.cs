@@ -21,6 +21,13 @@ internal sealed class DiskChecks(AttachManager attachments)
                 Name(disk));
         }
 
+        RequireRead(disk);
+    }
+
+    /// <summary>Checks that a disk could be read.</summary>
+    /// <exception cref="StorageException">It could not.</exception>
+    public static void RequireRead(VolumeDisk disk)
+    {
         if (disk.Contents.Fault is { } fault)
         {
             throw new StorageException(StorageErrors.UnexpectedIOError, fault, "See whether the virtual disk answers: Get-VirtualDisk.", Name(disk));

@@ -68,7 +68,7 @@ internal sealed class FormatService(VolumeTools tools, DiskChecks checks, MountS
                 await tools.RunAsync("blkdiscard", VolumeTools.Long, cancellation, "--zeroout", "--force", target.Node).ConfigureAwait(false);
             }
 
-            FormatPlan plan = new FormatPlan(target.Node, request.Label, request.ClusterSize, target.Disk.Stripe, request.NoTrim, target.Size);
+            FormatPlan plan = new FormatPlan(target.Node, target.Size, request.Label, request.ClusterSize, target.Disk.Stripe, request.NoTrim);
             await tools.RunAsync(request.Kind.MakeTool, VolumeTools.Long, cancellation, request.Kind.MakeWords(plan)).ConfigureAwait(false);
         }
         catch (OperationCanceledException)

@@ -161,7 +161,8 @@ internal sealed class VolumeMaker(HostServices services)
             return;
         }
 
-        VolumeDisk? disk = held ?? (await Volumes.CatalogueAsync(services).ConfigureAwait(false)).Disks.FirstOrDefault(one => one.UniqueId == entry.VirtualDisk);
+        DiskCatalogue catalogue = await Volumes.CatalogueAsync(services).ConfigureAwait(false);
+        VolumeDisk? disk = held ?? catalogue.Disks.FirstOrDefault(one => one.UniqueId == entry.VirtualDisk);
         if (disk is null)
         {
             return;   // it is not connected; its connection looks again

@@ -44,7 +44,6 @@ internal sealed class VolumeTools(Func<string, string?> find)
         ["xfs_repair"] = "xfsprogs",
         ["xfs_growfs"] = "xfsprogs",
         ["xfs_admin"] = "xfsprogs",
-        ["xfs_io"] = "xfsprogs",
         ["mkfs.btrfs"] = "btrfs-progs",
         ["btrfs"] = "btrfs-progs",
         ["mkfs.ntfs"] = "ntfs-3g",
@@ -139,5 +138,11 @@ internal sealed class VolumeTools(Func<string, string?> find)
         }
     }
 
-    private static string OneLine(string text) => string.Join(' ', text.Split('\n', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries));
+    /// <summary>The first lines on one line: some programs print all their options after a message.</summary>
+    private static string OneLine(string text)
+    {
+        const int shown = 400;
+        string line = string.Join(' ', text.Split('\n', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries));
+        return line.Length <= shown ? line : line[..shown] + "…";
+    }
 }

@@ -279,6 +279,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
             Status = new VirtualDiskStatus
             {
                 PoolId = Guid.NewGuid(), Health = number == 2 ? Engine.Pools.HealthStatus.Warning : Engine.Pools.HealthStatus.Healthy,
+                StatusReason = number == 2 ? "a disk is missing" : "",
                 Description = new VirtualDiskDescription
                 {
                     Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = $"d{number}", ResiliencySettingName = "Simple", SizeBytes = number << 26,

@@ -96,7 +96,8 @@ public sealed class NewVolumeTests : IDisposable
     private bool HasRecord() => File.ReadAllText(Path.Combine(_scratch.Paths.State, "volumes.json")) is var text
         && JsonDocument.Parse(text).RootElement.GetProperty("Creations").GetArrayLength() > 0;
 
-    private int Count(string verb) => _scratch.Run(verb, "-Json") is { ExitCode: 0, Output: var output } ? JsonDocument.Parse(output).RootElement.GetArrayLength() : -1;
+    private int Count(string verb) =>
+        _scratch.Run(verb, "-Json") is { ExitCode: 0, Output: var output } ? JsonDocument.Parse(output).RootElement.GetArrayLength() : -1;
 
     private void AssertNothing()
     {

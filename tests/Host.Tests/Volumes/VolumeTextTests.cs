@@ -130,7 +130,7 @@ public sealed class VolumeTextTests
     [Fact]
     public void The_stripe_is_passed_to_mkfs()
     {
-        FormatPlan plan = new FormatPlan("/dev/x", "l", null, new StripeGeometry(256 << 10, 3), NoTrim: true, 1L << 40);
+        FormatPlan plan = new FormatPlan("/dev/x", 2L << 30, "l", null, new StripeGeometry(256 << 10, 3), NoTrim: true);
         Assert.Contains("stride=64,stripe_width=192,nodiscard", FileSystemChoice.Find("ext4")!.MakeWords(plan));
         Assert.Contains("su=262144,sw=3", FileSystemChoice.Find("xfs")!.MakeWords(plan));
         Assert.Contains("-K", FileSystemChoice.Find("btrfs")!.MakeWords(plan));

@@ -28,7 +28,8 @@ public sealed class JobService
     });
 
     /// <summary>
-    /// Stops every job of a subsystem that is about to stop, so that the verbs which wait for jobs are answered. The jobs go on when their pools are open again.
+    /// Stops every job of a subsystem that is about to stop, so that the verbs which wait for jobs are answered. The jobs go on when their pools are open
+    /// again.
     /// </summary>
     public Task SuspendAllAsync() => _core.Lane.InvokeAsync(_runner.SuspendAll);
 

@@ -30,7 +30,8 @@ internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewV
         NewVolumeRequest request, NewVolumePlan plan, ReplyBuilder<VolumeInfo> reply, CancellationToken cancellation)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        StoragePoolTarget pool = all.Pools.SelectOne(request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.StoragePool);
+        StoragePoolTarget pool = all.Pools.SelectOne(
+            request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.StoragePool);
         NewVirtualDiskRequest asked = VirtualDiskOf(request);
         TierParameters.RequireOneSize(asked);
         VirtualDiskRequest disk = NewVirtualDiskHandler.Translate(all, pool.Concrete, asked);

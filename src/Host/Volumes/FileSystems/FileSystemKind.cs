@@ -5,12 +5,12 @@ namespace TierSpaces.Host.Volumes.FileSystems;
 
 /// <summary>What a format is made of.</summary>
 /// <param name="Node">Block device.</param>
+/// <param name="Size">Bytes of it.</param>
 /// <param name="Label">Label; empty for none.</param>
 /// <param name="ClusterSize">Bytes of an allocation unit; null for the default.</param>
 /// <param name="Stripe">Stripe of the virtual disk.</param>
 /// <param name="NoTrim">Whether the device is not trimmed before.</param>
-/// <param name="Bytes">Size of the device.</param>
-internal sealed record FormatPlan(string Node, string Label, uint? ClusterSize, StripeGeometry Stripe, bool NoTrim, long Bytes);
+internal sealed record FormatPlan(string Node, long Size, string Label, uint? ClusterSize, StripeGeometry Stripe, bool NoTrim);
 
 /// <summary>A kind of file system: its tools, limits, and the words of its commands. Everything that differs between kinds is in one class each.</summary>
 internal abstract class FileSystemKind

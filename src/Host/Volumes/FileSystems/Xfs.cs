@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Host.Native;
 
 namespace TierSpaces.Host.Volumes.FileSystems;
 
@@ -6,7 +7,7 @@ namespace TierSpaces.Host.Volumes.FileSystems;
 internal sealed class Xfs : FileSystemKind
 {
     private const int DirtyLog = 2;
-    private const long SmallBytes = 1L << 30;
+    private const long SmallBytes = 1 << 30;
 
     /// <inheritdoc/>
     public override string Name => "xfs";
@@ -33,8 +34,8 @@ internal sealed class Xfs : FileSystemKind
     public override string[] MakeWords(FormatPlan plan)
     {
         uint block = plan.ClusterSize ?? ClusterSizes[0];
-        string groups = plan.Bytes < SmallBytes ? ",agcount=4" : "";   // else it makes groups that its log does not fit into
         bool aligns = plan.Stripe.Interleave > 0 && plan.Stripe.Interleave % block == 0;
+        string groups = plan.Size < SmallBytes ? ",agcount=4" : "";   // more of them leave no room for its log on a small striped device
         return
         [
             "-q", "-f", "-b", FormattableString.Invariant($"size={block}"), .. plan.Label.Length > 0 ? (string[])["-L", plan.Label] : [],
@@ -78,10 +79,8 @@ internal sealed class Xfs : FileSystemKind
     /// <inheritdoc/>
     public override Task SetLabelAsync(FileSystemWork work, string? path, string label) => path is null
         ? work.RunAsync("xfs_admin", "-L", label.Length > 0 ? label : "--", work.Node)
-        : work.RunAsync("xfs_io", "-c", label.Length > 0 ? $"label -s {Quoted(label)}" : "label -c", path);
+        : BlockingWork.RunAsync(() => FileSystemCalls.SetLabel(path, label), $"The label of {work.Node}");
 
     /// <inheritdoc/>
     public override Task GrowAsync(FileSystemWork work, string? path) => work.RunAsync("xfs_growfs", path!);
-
-    private static string Quoted(string label) => '"' + label.Replace("\"", "\\\"", StringComparison.Ordinal) + '"';
 }
