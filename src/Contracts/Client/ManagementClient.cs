@@ -9,8 +9,9 @@ namespace TierSpaces.Contracts;
 /// <summary>
 /// Talks to the host of one home over its Unix socket: HTTP, JSON, one POST per verb. If no host answers, it starts one and goes
 /// on. Invariants: (1) a verb that changes state is sent at most once to a host that accepted the connection, unless twice is as good
-/// as once, and never to start a host again that a user has stopped meanwhile; (2) there is no time limit: a verb takes as long as it takes, and is given up by its token; (3) each request has a
-/// connection of its own: one that was kept open may outlive its host, and a change sent over it would look like a lost answer.
+/// as once, and never to start a host again that a user has stopped meanwhile; (2) there is no time limit: a verb takes as long as it
+/// takes, and is given up by its token; (3) each request has a connection of its own: one that was kept open may outlive its host, and a
+/// change sent over it would look like a lost answer.
 /// </summary>
 public sealed class ManagementClient : IDisposable
 {
