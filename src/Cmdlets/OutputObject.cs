@@ -63,7 +63,7 @@ internal static class OutputObject
         internal static readonly (PropertyInfo Property, ShownEnumeration? Shown)[] Properties =
             [.. typeof(TInfo).GetProperties().Select(property => (property, Shown(property)))];
 
-        // The one property that stands for the object; none for most.
+        // The one property whose value is written in place of the object; none for most.
         internal static readonly (PropertyInfo? Property, ShownEnumeration? Shown) Value =
             Properties.FirstOrDefault(one => one.Property.Name == typeof(TInfo).GetCustomAttribute<WindowsClassAttribute>()?.Value);
 

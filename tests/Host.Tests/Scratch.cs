@@ -111,7 +111,8 @@ internal sealed class Scratch : IDisposable
         {
             if (Run("Get-Partition", "-Json").Output.Trim() is { Length: > 2 })
             {
-                foreach (string number in JsonDocument.Parse(Run("Get-Disk", "-Json").Output).RootElement.EnumerateArray().Select(disk => disk.GetProperty("Number").ToString()))
+                foreach (string number in JsonDocument.Parse(Run("Get-Disk",
+                    "-Json").Output).RootElement.EnumerateArray().Select(disk => disk.GetProperty("Number").ToString()))
                 {
                     foreach (JsonElement partition in JsonDocument.Parse(Run("Get-Partition", number, "-Json").Output).RootElement.EnumerateArray())
                     {

@@ -2,7 +2,8 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Volumes;
 
-/// <summary>Calls of the file system that may wait for a disk: on a thread of the pool, with a time limit. A call that hangs keeps its thread and nothing else.</summary>
+/// <summary>Calls of the file system that may wait for a disk: on a thread of the pool, with a time limit. A call that hangs keeps its thread and nothing
+/// else.</summary>
 internal static class BlockingWork
 {
     private static readonly TimeSpan s_limit = TimeSpan.FromSeconds(15);
@@ -19,7 +20,8 @@ internal static class BlockingWork
         }
         catch (TimeoutException)
         {
-            throw new StorageException(StorageErrors.Timeout, $"{what}: the file system does not answer.", "See whether it is mounted from a disk that hangs.", what);
+            throw new StorageException(StorageErrors.Timeout, $"{what}: the file system does not answer.",
+                "See whether it is mounted from a disk that hangs.", what);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

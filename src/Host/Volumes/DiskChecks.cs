@@ -17,7 +17,8 @@ internal sealed class DiskChecks(AttachManager attachments)
         {
             throw new StorageException(
                 StorageErrors.DiskReadOnly, $"Disk {disk.Number} is read-only.",
-                disk.Entry.IsReadOnly ? $"Set-Disk {disk.Number} -IsReadOnly $false makes it writable." : $"Set-VirtualDisk '{disk.FriendlyName}' -Access ReadWrite makes it writable.",
+                disk.Entry.IsReadOnly ? $"Set-Disk {disk.Number} -IsReadOnly $false makes it writable."
+                    : $"Set-VirtualDisk '{disk.FriendlyName}' -Access ReadWrite makes it writable.",
                 Name(disk));
         }
 
@@ -40,7 +41,8 @@ internal sealed class DiskChecks(AttachManager attachments)
     {
         if (disk.Entry.IsOffline)
         {
-            throw new StorageException(StorageErrors.DiskOffline, $"Disk {disk.Number} is offline.", $"Bring it online: Set-Disk {disk.Number} -IsOffline $false.", Name(disk));
+            throw new StorageException(StorageErrors.DiskOffline, $"Disk {disk.Number} is offline.",
+                $"Bring it online: Set-Disk {disk.Number} -IsOffline $false.", Name(disk));
         }
     }
 
@@ -66,14 +68,16 @@ internal sealed class DiskChecks(AttachManager attachments)
         }
 
         RequireNothingElse(disk);
-        throw new StorageException(StorageErrors.DiskNotInitialized, $"Disk {disk.Number} has no partition table.", $"Make one: Initialize-Disk {disk.Number}.", Name(disk));
+        throw new StorageException(StorageErrors.DiskNotInitialized, $"Disk {disk.Number} has no partition table.",
+            $"Make one: Initialize-Disk {disk.Number}.", Name(disk));
     }
 
     /// <summary>Checks that a disk without a partition table holds nothing.</summary>
     /// <exception cref="StorageException">It holds a file system or something else.</exception>
     public static void RequireNothingElse(VolumeDisk disk)
     {
-        string? found = disk.Contents.Whole is { } whole ? $"the file system {whole.Type}{(whole.Label.Length > 0 ? $" ('{whole.Label}')" : "")}" : disk.Contents.Foreign;
+        string? found = disk.Contents.Whole is { } whole ? $"the file system {whole.Type}{(whole.Label.Length > 0 ? $" ('{whole.Label}')" : "")}"
+            : disk.Contents.Foreign;
         if (found is not null)
         {
             throw new StorageException(

@@ -77,7 +77,8 @@ internal sealed class DiskReader(VolumeTools tools)
         Dictionary<string, Dictionary<string, string>> found = nodes.Length == 0 ? [] : await ProbeAsync(nodes).ConfigureAwait(false);
         return contents with
         {
-            Partitions = [.. contents.Partitions.Select(partition => partition with { FileSystem = FileSystemOf(found.GetValueOrDefault(partition.Node) ?? []) })],
+            Partitions = [.. contents.Partitions.Select(partition =>
+                partition with { FileSystem = FileSystemOf(found.GetValueOrDefault(partition.Node) ?? []) })],
         };
     }
 

@@ -37,7 +37,8 @@ internal sealed class FormatService(VolumeTools tools, DiskChecks checks, MountS
         checks.RequireWritable(target.Disk);
         if (target.IsReadOnly)
         {
-            throw new StorageException(StorageErrors.VolumeReadOnly, $"{target.Name} is read-only.", "Set-Partition -IsReadOnly $false makes it writable.", target.Name);
+            throw new StorageException(StorageErrors.VolumeReadOnly, $"{target.Name} is read-only.", "Set-Partition -IsReadOnly $false makes it writable.",
+                target.Name);
         }
 
         request.Kind.CheckSize(target.Size);
@@ -110,7 +111,8 @@ internal sealed class FormatService(VolumeTools tools, DiskChecks checks, MountS
         FormatEntry[] others = [.. state.Formats.Where(format => format.VirtualDisk != target.Disk.UniqueId || format.Partition != target.Key)];
         return others.Length == state.Formats.Length && request.StandsFor is null
             ? state
-            : state with { Formats = [.. others, .. request.StandsFor is { } name ? (FormatEntry[])[new FormatEntry(target.Disk.UniqueId, target.Key, name)] : []] };
+            : state with { Formats = [.. others, .. request.StandsFor is { } name ? (FormatEntry[])[new FormatEntry(target.Disk.UniqueId, target.Key, name)]
+                : []] };
     });
 
     private Task WipeAsync(VolumeTarget target)

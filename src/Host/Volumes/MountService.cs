@@ -94,7 +94,8 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
     /// <exception cref="StorageException">It could not.</exception>
     public Task CheckFreeAsync(string? letter, string? path) => CheckFolderAsync(letter ?? "", path ?? FolderOf(letter!));
 
-    /// <summary>Mounts every recorded mount of a volume that is not there. A failure is remembered as a fault of the volume, and the next has its turn.</summary>
+    /// <summary>Mounts every recorded mount of a volume that is not there. A failure is remembered as a fault of the volume, and the next has its
+    /// turn.</summary>
     public async Task<List<string>> MountAllAsync(VolumeTarget target)
     {
         List<string> failures = [];
@@ -232,7 +233,8 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
         if (store.Read().Mounts.Any(mount => mount.Path == place) || MountTable.Read().Any(mount => mount.Path == place))
         {
             throw new StorageException(
-                StorageErrors.AccessPathInUse, letter.Length > 0 ? $"Drive letter {letter} is that of another volume." : $"-AccessPath '{place}': something is mounted there.",
+                StorageErrors.AccessPathInUse, letter.Length > 0 ? $"Drive letter {letter} is that of another volume."
+                    : $"-AccessPath '{place}': something is mounted there.",
                 "Choose another one, or remove it there: Remove-PartitionAccessPath.", place);
         }
 
@@ -258,7 +260,8 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
         if (result.ExitCode != 0)
         {
             throw new StorageException(
-                StorageErrors.DeviceBusy, $"{place} cannot be unmounted: {result.Error}", $"End what uses it (fuser -vm '{place}' lists it), then retry.", place);
+                StorageErrors.DeviceBusy, $"{place} cannot be unmounted: {result.Error}", $"End what uses it (fuser -vm '{place}' lists it), then retry.",
+                    place);
         }
     }
 

@@ -31,7 +31,8 @@ internal sealed record PartitionChange
     public static PartitionChange Of(SetPartitionRequest request)
     {
         Dictionary<int, bool> attributes = [];
-        foreach ((int bit, bool? value) in ((int, bool?)[])[(VolumePartition.ReadOnlyBit, request.IsReadOnly), (VolumePartition.ShadowCopyBit, request.IsShadowCopy),
+        foreach ((int bit, bool? value) in ((int, bool?)[])[(VolumePartition.ReadOnlyBit, request.IsReadOnly), (VolumePartition.ShadowCopyBit,
+            request.IsShadowCopy),
             (VolumePartition.NoDriveLetterBit, request.NoDefaultDriveLetter)])
         {
             if (value is { } given)

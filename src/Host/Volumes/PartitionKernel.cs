@@ -28,10 +28,12 @@ internal sealed class PartitionKernel(VolumeTools tools)
             return;
         }
 
-        ToolResult result = await tools.TryAsync("partx", VolumeTools.Short, CancellationToken.None, "", "--delete", "--nr", Text(partition.Number), device).ConfigureAwait(false);
+        ToolResult result = await tools.TryAsync("partx", VolumeTools.Short, CancellationToken.None, "", "--delete", "--nr", Text(partition.Number),
+            device).ConfigureAwait(false);
         if (result.ExitCode != 0)
         {
-            throw new StorageException(StorageErrors.DeviceBusy, $"{partition.Node} is in use: {result.Error}", "End what uses it, then retry.", partition.Node);
+            throw new StorageException(StorageErrors.DeviceBusy, $"{partition.Node} is in use: {result.Error}", "End what uses it, then retry.",
+                partition.Node);
         }
     }
 
@@ -51,11 +53,13 @@ internal sealed class PartitionKernel(VolumeTools tools)
 
     private async Task RunAsync(string action, string device, int number)
     {
-        ToolResult result = await tools.TryAsync("partx", VolumeTools.Short, CancellationToken.None, "", action, "--nr", Text(number), device).ConfigureAwait(false);
+        ToolResult result = await tools.TryAsync("partx", VolumeTools.Short, CancellationToken.None, "", action, "--nr", Text(number),
+            device).ConfigureAwait(false);
         if (result.ExitCode != 0)
         {
             throw new StorageException(
-                StorageErrors.Failed, $"The kernel does not take partition {number} of {device}: {result.Error}", "Run Update-HostStorageCache, then retry.", device);
+                StorageErrors.Failed, $"The kernel does not take partition {number} of {device}: {result.Error}", "Run Update-HostStorageCache, then retry.",
+                    device);
         }
     }
 

@@ -28,7 +28,8 @@ internal static class PartitionRoom
 
     /// <summary>Largest free extent in bytes; 0 for none.</summary>
     public static long LargestFree(DiskContents contents, long alignment) =>
-        contents.Style == PartitionStyle.Unknown ? 0 : FreeExtents(contents, alignment).Select(static extent => extent.End - extent.Start).DefaultIfEmpty(0).Max();
+        contents.Style == PartitionStyle.Unknown ? 0 : FreeExtents(contents,
+            alignment).Select(static extent => extent.End - extent.Start).DefaultIfEmpty(0).Max();
 
     /// <summary>Returns offset and size of a new partition in bytes.</summary>
     /// <param name="contents">The table.</param>

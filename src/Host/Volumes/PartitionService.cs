@@ -17,7 +17,8 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
 
     /// <summary>Reads a disk again after a change.</summary>
     public async Task<VolumeDisk> ReadAsync(VolumeDisk disk) =>
-        disk with { Entry = store.EntryOf(disk.UniqueId), Contents = await reader.ReadAgainAsync(disk.Device, disk.Size, disk.SectorSize).ConfigureAwait(false) };
+        disk with { Entry = store.EntryOf(disk.UniqueId), Contents = await reader.ReadAgainAsync(disk.Device, disk.Size,
+            disk.SectorSize).ConfigureAwait(false) };
 
     /// <summary>Checks what <see cref="InitializeAsync"/> would refuse; changes nothing.</summary>
     public void CheckInitialize(VolumeDisk disk, PartitionStyle style)
@@ -26,7 +27,8 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
         if (disk.Contents.Style != PartitionStyle.Unknown)
         {
             throw new StorageException(
-                StorageErrors.DiskAlreadyInitialized, $"Disk {disk.Number} has a partition table ({disk.Contents.Style}) with {disk.Contents.Partitions.Count} partitions.",
+                StorageErrors.DiskAlreadyInitialized,
+                    $"Disk {disk.Number} has a partition table ({disk.Contents.Style}) with {disk.Contents.Partitions.Count} partitions.",
                 $"Use it as it is, or erase it first: Clear-Disk {disk.Number} -RemoveData.", disk.FriendlyName);
         }
 
@@ -72,7 +74,8 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
 
         if (!removeOem && disk.Contents.Partitions.Any(PartitionType.IsOem))
         {
-            throw new StorageException(StorageErrors.OemPartitionsPresent, $"Disk {disk.Number} has a recovery partition.", "Give -RemoveOEM as well.", "RemoveOEM");
+            throw new StorageException(StorageErrors.OemPartitionsPresent, $"Disk {disk.Number} has a recovery partition.", "Give -RemoveOEM as well.",
+                "RemoveOEM");
         }
 
         if (!removeData && (disk.Contents.Partitions.Any(static partition => !PartitionType.IsOem(partition)) || disk.Contents.Style == PartitionStyle.Unknown))
@@ -126,7 +129,8 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
         if (request.MbrType == MbrType.Extended)
         {
             throw new StorageException(
-                StorageErrors.PartitionTypeInvalid, "-MbrType Extended: extended partitions are not made here.", "Use GPT for more than four partitions.", "MbrType");
+                StorageErrors.PartitionTypeInvalid, "-MbrType Extended: extended partitions are not made here.", "Use GPT for more than four partitions.",
+                    "MbrType");
         }
 
         if (request.Alignment is { } alignment && (alignment == 0 || alignment % disk.SectorSize != 0))
@@ -184,7 +188,8 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
     private async Task SfdiskAsync(VolumeDisk disk, string input, params string[] words)
     {
         checks.RequireOurs(disk);
-        ToolResult result = await tools.TryAsync("sfdisk", VolumeTools.Short, CancellationToken.None, input, ["--quiet", .. words, disk.Device]).ConfigureAwait(false);
+        ToolResult result = await tools.TryAsync("sfdisk", VolumeTools.Short, CancellationToken.None, input, ["--quiet", .. words,
+            disk.Device]).ConfigureAwait(false);
         if (result.ExitCode != 0)
         {
             throw VolumeTools.Failure("sfdisk", result);

@@ -44,7 +44,8 @@ internal sealed class ResizeService(VolumeTools tools, DiskChecks checks, Partit
         if (target.FileSystem is { } unknown && kind is null)
         {
             throw new StorageException(
-                StorageErrors.UnknownFileSystem, $"{target.Name} holds {unknown.Type}, which is not resized here.", "Resize it with tools of its own.", target.Name);
+                StorageErrors.UnknownFileSystem, $"{target.Name} holds {unknown.Type}, which is not resized here.", "Resize it with tools of its own.",
+                    target.Name);
         }
 
         (long min, long max) = await RangeAsync(target).ConfigureAwait(false);

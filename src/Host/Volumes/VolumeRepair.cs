@@ -108,7 +108,8 @@ internal sealed class VolumeRepair(VolumeTools tools, DiskChecks checks, MountSe
         checks.RequireWritable(target.Disk);
         if (target.IsReadOnly)
         {
-            throw new StorageException(StorageErrors.VolumeReadOnly, $"{target.Name} is read-only.", "Set-Partition -IsReadOnly $false makes it writable.", target.Name);
+            throw new StorageException(StorageErrors.VolumeReadOnly, $"{target.Name} is read-only.", "Set-Partition -IsReadOnly $false makes it writable.",
+                target.Name);
         }
     }
 }

@@ -128,7 +128,8 @@ internal sealed class VolumeServices
         await services.VolumeMaker.TakeRemainsAwayAsync(virtualDisk).ConfigureAwait(false);
         MountEntry[] entries = [.. Store.Read().Mounts.Where(mount => virtualDisk is null || mount.VirtualDisk == virtualDisk)];
         DiskCatalogue catalogue = await CatalogueAsync(services).ConfigureAwait(false);
-        VolumeDisk[] disks = await catalogue.ReadAsync(catalogue.Disks.Where(disk => virtualDisk is null || disk.UniqueId == virtualDisk)).ConfigureAwait(false);
+        VolumeDisk[] disks = await catalogue.ReadAsync(catalogue.Disks.Where(disk => virtualDisk is null
+            || disk.UniqueId == virtualDisk)).ConfigureAwait(false);
         foreach (VolumeDisk disk in disks)
         {
             await PrepareAsync(disk).ConfigureAwait(false);

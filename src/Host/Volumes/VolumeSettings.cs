@@ -39,7 +39,8 @@ internal sealed class VolumeSettings(VolumeTools tools, DiskChecks checks, Parti
         if (style == PartitionStyle.Unknown)
         {
             throw new StorageException(
-                StorageErrors.InvalidParameter, "-PartitionStyle Unknown: is no kind of partition table. Valid: MBR, GPT.", "Clear-Disk removes the table.", "PartitionStyle");
+                StorageErrors.InvalidParameter, "-PartitionStyle Unknown: is no kind of partition table. Valid: MBR, GPT.", "Clear-Disk removes the table.",
+                    "PartitionStyle");
         }
 
         if (disk.Contents.Partitions.Count > 0)
@@ -70,13 +71,15 @@ internal sealed class VolumeSettings(VolumeTools tools, DiskChecks checks, Parti
         bool isGpt = target.Disk.Contents.Style == PartitionStyle.GPT;
         (string Name, bool IsWrong)[] wrong =
         [
-            ("GptType", change.GptType is not null && !isGpt), ("MbrType", change.MbrType is not null && isGpt), ("IsActive", change.IsActive is not null && isGpt),
+            ("GptType", change.GptType is not null && !isGpt), ("MbrType", change.MbrType is not null && isGpt), ("IsActive", change.IsActive is not null
+                && isGpt),
             ("IsReadOnly, -IsShadowCopy, -NoDefaultDriveLetter", change.Attributes.Count > 0 && !isGpt),
         ];
         if (wrong.FirstOrDefault(static one => one.IsWrong) is { Name: { } name })
         {
             throw new StorageException(
-                StorageErrors.PartitionParameter, $"-{name}: {target.Name} is in a {target.Disk.Contents.Style}, which has no such setting.", "Leave it out.", name);
+                StorageErrors.PartitionParameter, $"-{name}: {target.Name} is in a {target.Disk.Contents.Style}, which has no such setting.", "Leave it out.",
+                    name);
         }
 
         if (change.IsHidden == true && mounts.EntriesOf(target).Length > 0)
@@ -171,7 +174,8 @@ internal sealed class VolumeSettings(VolumeTools tools, DiskChecks checks, Parti
         }
 
         VolumeDisk now = await partitions.ReadAsync(target.Disk).ConfigureAwait(false);
-        await mounts.MountAllAsync(new VolumeTarget(now, now.Contents.Partitions.First(partition => partition.Number == target.Partition.Number))).ConfigureAwait(false);
+        await mounts.MountAllAsync(new VolumeTarget(now, now.Contents.Partitions.First(partition => partition.Number == target.Partition.Number)))
+            .ConfigureAwait(false);
     }
 
     private async Task UnmountAsync(VolumeDisk disk)

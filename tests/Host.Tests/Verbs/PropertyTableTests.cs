@@ -255,7 +255,8 @@ public sealed class PropertyTableTests : IAsyncLifetime
         };
         VolumePartition second = first with
         {
-            Number = 2, Offset = 9 << 20, Size = 4 << 20, Node = "/dev/none", Key = "s-2", Guid = null, GptType = null, MbrType = 0x16, IsActive = true, FileSystem = null,
+            Number = 2, Offset = 9 << 20, Size = 4 << 20, Node = "/dev/none", Key = "s-2", Guid = null, GptType = null, MbrType = 0x16, IsActive = true,
+                FileSystem = null,
             Attributes = new HashSet<int> { VolumePartition.ReadOnlyBit, VolumePartition.ShadowCopyBit, VolumePartition.NoDriveLetterBit },
         };
         VolumePartition third = second with { MbrType = null, GptType = "{c12a7328-f81f-11d2-ba4b-00a0c93ec93b}" };

@@ -54,7 +54,8 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     // Verbs on disks need a block device: command lines of the acceptance tests try them.
     private static readonly Type[] s_ofDisks = [typeof(DiskInfo), typeof(PartitionInfo), typeof(VolumeInfo), typeof(VolumeRepairInfo)];
 
-    public static TheoryData<string> Verbs => [.. VerbDescription.All.Where(verb => verb.Verb.ChangesState && !s_ofDisks.Contains(verb.OutputType)).Select(verb => verb.Name)];
+    public static TheoryData<string> Verbs => [.. VerbDescription.All.Where(verb => verb.Verb.ChangesState
+        && !s_ofDisks.Contains(verb.OutputType)).Select(verb => verb.Name)];
 
     [Theory]
     [MemberData(nameof(Verbs))]

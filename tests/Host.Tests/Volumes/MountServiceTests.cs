@@ -2,6 +2,7 @@ using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Volumes;
 
 namespace TierSpaces.Host.Tests.Volumes;
@@ -71,7 +72,8 @@ public sealed class MountServiceTests : IDisposable
     {
         VolumePartition partition = new VolumePartition
         {
-            Number = 1, Offset = 1 << 20, Size = 1 << 20, Node = "/dev/none", Key = "{1}", GptType = PartitionType.BasicData, FileSystem = new FoundFileSystem("ext4", "", "", 4096),
+            Number = 1, Offset = 1 << 20, Size = 1 << 20, Node = "/dev/none", Key = "{1}", GptType = PartitionType.BasicData,
+                FileSystem = new FoundFileSystem("ext4", "", "", 4096),
         };
         VolumeDisk disk = new VolumeDisk
         {
@@ -79,7 +81,8 @@ public sealed class MountServiceTests : IDisposable
             Status = new VirtualDiskStatus
             {
                 PoolId = Guid.NewGuid(),
-                Description = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "d", ResiliencySettingName = "Simple", SizeBytes = 2 << 20 },
+                Description = new VirtualDiskDescription { Id = new VirtualDiskId(Guid.NewGuid()), FriendlyName = "d", ResiliencySettingName = "Simple",
+                    SizeBytes = 2 << 20 },
             },
         };
         return new VolumeTarget(disk, partition);

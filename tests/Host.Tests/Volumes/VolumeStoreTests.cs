@@ -34,7 +34,8 @@ public sealed class VolumeStoreTests : IDisposable
     {
         VolumeStore store = new VolumeStore(_state);
         store.EntryOf("a");
-        MountEntry[] mounts = [new("a", "{1}", "/mnt/E", "E", MadeFolder: true), new("a", "{2}", "/x", "", MadeFolder: false), new("b", "{1}", "/y", "", MadeFolder: false)];
+        MountEntry[] mounts = [new("a", "{1}", "/mnt/E", "E", MadeFolder: true), new("a", "{2}", "/x", "", MadeFolder: false), new("b", "{1}", "/y", "",
+            MadeFolder: false)];
         store.Change(state => state with { Mounts = mounts, Formats = [new FormatEntry("a", "{1}", "ReFS")] });
         store.SetOffline("a", "{1}", isOffline: true);
         store.Release("a");

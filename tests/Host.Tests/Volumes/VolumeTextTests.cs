@@ -12,10 +12,13 @@ public sealed class VolumeTextTests
     {
         DiskContents table = PartitionTable.Parse(
             """
-            {"partitiontable": {"label":"gpt", "id":"32FA5600-C209-D744-9407-CE3DE1D81F12", "device":"/dev/loop1", "unit":"sectors", "firstlba":6, "lastlba":131066,
+            {"partitiontable": {"label":"gpt", "id":"32FA5600-C209-D744-9407-CE3DE1D81F12", "device":"/dev/loop1",
+             "unit":"sectors", "firstlba":6, "lastlba":131066,
              "sectorsize":4096, "partitions": [
-              {"node":"/dev/loop1p2", "start":4352, "size":256, "type":"0FC63DAF-8483-4772-8E79-3D69D8477DE4", "uuid":"2F45562E-543B-7647-BDBF-88CA44A88A6D", "attrs":"RequiredPartition GUID:60,63"},
-              {"node":"/dev/loop1p1", "start":256, "size":4096, "type":"EBD0A0A2-B9E5-4433-87C0-68B6B72699C7", "uuid":"2F45562E-543B-7647-BDBF-88CA44A88A6C", "name":"x"}]}}
+              {"node":"/dev/loop1p2", "start":4352, "size":256, "type":"0FC63DAF-8483-4772-8E79-3D69D8477DE4",
+               "uuid":"2F45562E-543B-7647-BDBF-88CA44A88A6D", "attrs":"RequiredPartition GUID:60,63"},
+              {"node":"/dev/loop1p1", "start":256, "size":4096, "type":"EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
+               "uuid":"2F45562E-543B-7647-BDBF-88CA44A88A6C", "name":"x"}]}}
             """,
             "/dev/loop1", 536870912, 4096);
         Assert.Equal((PartitionStyle.GPT, "{32fa5600-c209-d744-9407-ce3de1d81f12}", null), (table.Style, table.Guid, table.Signature));
@@ -32,11 +35,13 @@ public sealed class VolumeTextTests
         DiskContents table = PartitionTable.Parse(
             """
             {"partitiontable": {"label":"dos", "id":"0x1234abcd", "device":"/dev/nbd0", "unit":"sectors", "sectorsize":512,
-             "partitions": [{"node":"/dev/nbd0p1", "start":2048, "size":4096, "type":"6", "bootable":true}, {"node":"/dev/nbd0p3", "start":8192, "size":64, "type":"17"}]}}
+             "partitions": [{"node":"/dev/nbd0p1", "start":2048, "size":4096, "type":"6", "bootable":true},
+              {"node":"/dev/nbd0p3", "start":8192, "size":64, "type":"17"}]}}
             """,
             "/dev/nbd0", 64 << 20, 512);
         Assert.Equal((PartitionStyle.MBR, 0x1234abcdU, null), (table.Style, table.Signature, table.Guid));
-        Assert.Equal([("Huge", true, false), ("Unknown", false, true)], table.Partitions.Select(one => (PartitionType.WordOf(one), one.IsActive, one.IsHidden)));
+        Assert.Equal([("Huge", true, false), ("Unknown", false, true)], table.Partitions.Select(one => (PartitionType.WordOf(one), one.IsActive,
+            one.IsHidden)));
         Assert.Equal(["{00000000-0000-0000-0000-000000100000}", "{00000000-0000-0000-0000-000000400000}"], table.Partitions.Select(one => one.Key));
     }
 
@@ -47,7 +52,8 @@ public sealed class VolumeTextTests
     [Fact]
     public void Findings_of_several_devices_are_told_apart()
     {
-        Dictionary<string, Dictionary<string, string>> found = ProbeText.Parse("DEVNAME=/dev/loop1p1\nLABEL=my\\ data\nTYPE=ext4\n\nDEVNAME=/dev/loop1p2\nTYPE=xfs\n");
+        Dictionary<string, Dictionary<string,
+            string>> found = ProbeText.Parse("DEVNAME=/dev/loop1p1\nLABEL=my\\ data\nTYPE=ext4\n\nDEVNAME=/dev/loop1p2\nTYPE=xfs\n");
         Assert.Equal(("my data", "ext4", "xfs"), (found["/dev/loop1p1"]["LABEL"], found["/dev/loop1p1"]["TYPE"], found["/dev/loop1p2"]["TYPE"]));
     }
 
@@ -84,7 +90,8 @@ public sealed class VolumeTextTests
     {
         Assert.Equal("D", DriveLetter.FirstFree(["A", "C"]));
         Assert.Equal("F", DriveLetter.FirstFree(["D", "E", "Z"]));
-        Assert.Equal("AccessPathInUse", Assert.Throws<StorageException>(() => DriveLetter.FirstFree("DEFGHIJKLMNOPQRSTUVWXYZ".Select(letter => $"{letter}"))).Error.Word);
+        Assert.Equal("AccessPathInUse", Assert.Throws<StorageException>(() => DriveLetter.FirstFree("DEFGHIJKLMNOPQRSTUVWXYZ".Select(letter =>
+            $"{letter}"))).Error.Word);
     }
 
     [Fact]
@@ -108,7 +115,8 @@ public sealed class VolumeTextTests
     {
         FileSystemChoice plain = new FileSystemChoice(new VolumeTools(static name => "/bin/" + name), "");
         Assert.Equal([("ntfs", null), ("xfs", "ReFS"), ("xfs", "CSVFS_ReFS"), ("ext4", "CSVFS_NTFS"), ("btrfs", null), ("ext4", null)],
-            ((string?[])["NTFS", "refs", "CSVFS_ReFS", "CSVFS_NTFS", "Btrfs", null]).Select(name => plain.Choose(name)).Select(chosen => (chosen.Kind.Name, chosen.StandsFor)));
+            ((string?[])["NTFS", "refs", "CSVFS_ReFS", "CSVFS_NTFS", "Btrfs", null]).Select(name => plain.Choose(name)).Select(chosen => (chosen.Kind.Name,
+                chosen.StandsFor)));
         FileSystemChoice poor = new FileSystemChoice(new VolumeTools(static name => name == "mkfs.btrfs" ? "/bin/x" : null), "btrfs");
         Assert.Equal(("btrfs", "NTFS"), (poor.Choose("NTFS").Kind.Name, poor.Choose("NTFS").StandsFor));
         Assert.Equal(["btrfs", "NTFS", "ReFS", "CSVFS_NTFS", "CSVFS_ReFS"], poor.Supported());

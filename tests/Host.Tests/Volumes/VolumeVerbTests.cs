@@ -76,7 +76,8 @@ public sealed class VolumeVerbTests : IDisposable
 
         Assert.DoesNotContain(loop, _scratch.Run("Get-Disk", "-Json").Output);
         Assert.DoesNotContain("foreign", _scratch.Run("Get-Volume", "-Json").Output);
-        foreach (string[] line in (string[][])[["Clear-Disk", "-Path", loop, "-RemoveData"], ["Initialize-Disk", "-Path", loop], ["New-Partition", "-DiskPath", loop, "-UseMaximumSize"],
+        foreach (string[] line in (string[][])[["Clear-Disk", "-Path", loop, "-RemoveData"], ["Initialize-Disk", "-Path", loop], ["New-Partition",
+            "-DiskPath", loop, "-UseMaximumSize"],
             ["Format-Volume", "-Path", loop], ["Format-Volume", "-FileSystemLabel", "foreign"], ["Repair-Volume", "-Path", loop]])
         {
             Scratch.Answer answer = _scratch.Run(line);
@@ -122,10 +123,12 @@ public sealed class VolumeVerbTests : IDisposable
     private void Refused(string id, params string[] words)
     {
         Scratch.Answer answer = _scratch.Run(words);
-        Assert.True(answer.ExitCode == 1 && answer.Error.Contains(id, StringComparison.Ordinal), $"{string.Join(' ', words)}: {answer.ExitCode} {answer.Error}");
+        Assert.True(answer.ExitCode == 1 && answer.Error.Contains(id, StringComparison.Ordinal),
+            $"{string.Join(' ', words)}: {answer.ExitCode} {answer.Error}");
     }
 
-    private string[] Mounts() => [.. File.ReadLines("/proc/self/mounts").Where(line => line.Contains(_scratch.Root, StringComparison.Ordinal) && !line.Contains("fuse", StringComparison.Ordinal))];
+    private string[] Mounts() => [.. File.ReadLines("/proc/self/mounts").Where(line => line.Contains(_scratch.Root, StringComparison.Ordinal)
+        && !line.Contains("fuse", StringComparison.Ordinal))];
 
     /// <summary>Two images, a mirror of 400 MB, connected as disk 1.</summary>
     private void Prepare()

@@ -26,7 +26,8 @@ internal sealed class OptimizeVolumeHandler(HostServices services) : VerbHandler
         if (volumes.Count == 0)
         {
             disks = await NamedDisksAsync(selection, request, errors, reply).ConfigureAwait(false);
-            volumes = [.. (await selection.AllVolumesAsync().ConfigureAwait(false)).Where(volume => disks.Any(disk => disk.Description.Id == volume.Disk.Status.Description.Id))];
+            volumes = [.. (await selection.AllVolumesAsync().ConfigureAwait(false)).Where(volume => disks.Any(disk =>
+                disk.Description.Id == volume.Disk.Status.Description.Id))];
         }
 
         errors.ForEach(reply.Fail);
@@ -47,7 +48,8 @@ internal sealed class OptimizeVolumeHandler(HostServices services) : VerbHandler
         {
             string name = disk.Description.FriendlyName;
             reply.Fail(new StorageException(
-                StorageErrors.NotSupported, $"-ReTrim: virtual disk '{name}' has no volume here.", "Connect it and mount its volume: Connect-VirtualDisk, Add-PartitionAccessPath.",
+                StorageErrors.NotSupported, $"-ReTrim: virtual disk '{name}' has no volume here.",
+                    "Connect it and mount its volume: Connect-VirtualDisk, Add-PartitionAccessPath.",
                 name).Error);
         }
 
@@ -58,7 +60,8 @@ internal sealed class OptimizeVolumeHandler(HostServices services) : VerbHandler
         }
     }
 
-    /// <summary>Virtual disks by their names or by a path on them, where no volume has the name. An error of a name that fits one of them is taken back.</summary>
+    /// <summary>Virtual disks by their names or by a path on them, where no volume has the name. An error of a name that fits one of them is taken
+    /// back.</summary>
     private async Task<List<VirtualDiskStatus>> NamedDisksAsync(
         VolumeSelection selection, OptimizeVolumeRequest request, List<StorageErrorInfo> errors, ReplyBuilder<StorageTierOptimizationInfo> reply)
     {
@@ -87,7 +90,8 @@ internal sealed class OptimizeVolumeHandler(HostServices services) : VerbHandler
         foreach (string path in paths)
         {
             await reply.TryAsync(async () => found.Add(disks.One((await BlockingWork.RunAsync(
-                () => services.Files.FindVolume(path, nameof(OptimizeVolumeRequest.Path)), $"-Path '{path}'").ConfigureAwait(false)).VirtualDisk))).ConfigureAwait(false);
+                () => services.Files.FindVolume(path, nameof(OptimizeVolumeRequest.Path)),
+                    $"-Path '{path}'").ConfigureAwait(false)).VirtualDisk))).ConfigureAwait(false);
         }
 
         return [.. found.Distinct()];

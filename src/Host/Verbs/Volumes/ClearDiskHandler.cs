@@ -13,7 +13,8 @@ internal sealed class ClearDiskHandler(HostServices services) : VerbHandler<Clea
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);
         List<VolumeDisk> disks = selection.Disks(request.Number, request.UniqueId, request.FriendlyName, request.Path, request.InputObject);
         Confirmation.Require(
-            request, [.. disks.Select(static disk => disk.FriendlyName)], (nameof(request.Number), request.Number?.Select(static number => $"{number}").ToArray()),
+            request, [.. disks.Select(static disk => disk.FriendlyName)], (nameof(request.Number),
+                request.Number?.Select(static number => $"{number}").ToArray()),
             (nameof(request.FriendlyName), request.FriendlyName), (nameof(request.UniqueId), request.UniqueId), (nameof(request.Path), request.Path),
             (nameof(request.InputObject), request.InputObject));
         foreach (VolumeDisk disk in disks)

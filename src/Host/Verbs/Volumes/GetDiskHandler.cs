@@ -44,7 +44,8 @@ internal sealed class GetDiskHandler(HostServices services) : VerbHandler<GetDis
 
         if (request.Partition is { } partition)
         {
-            return [.. selection.ById(await selection.AllPartitionsAsync().ConfigureAwait(false), [partition], "MSFT_Partition").Select(static target => target.Disk)];
+            return [.. selection.ById(await selection.AllPartitionsAsync().ConfigureAwait(false), [partition],
+                "MSFT_Partition").Select(static target => target.Disk)];
         }
 
         return request.VirtualDisk is { } virtualDisk ? [selection.OfVirtualDisk(virtualDisk)]

@@ -8,7 +8,8 @@ namespace TierSpaces.Host.Verbs.Volumes;
 internal sealed class GetPartitionSupportedSizeHandler(HostServices services) : VerbHandler<GetPartitionSupportedSizeRequest, PartitionSupportedSizeInfo>
 {
     /// <inheritdoc/>
-    protected override async Task HandleAsync(GetPartitionSupportedSizeRequest request, ReplyBuilder<PartitionSupportedSizeInfo> reply, CancellationToken cancellation)
+    protected override async Task HandleAsync(GetPartitionSupportedSizeRequest request, ReplyBuilder<PartitionSupportedSizeInfo> reply,
+        CancellationToken cancellation)
     {
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);
         foreach (VolumeTarget target in await ChosenAsync(selection, request).ConfigureAwait(false))

@@ -9,7 +9,8 @@ namespace TierSpaces.Host.Verbs.Volumes;
 internal sealed class GetSupportedClusterSizesHandler(HostServices services) : VerbHandler<GetSupportedClusterSizesRequest, SupportedClusterSizeInfo>
 {
     /// <inheritdoc/>
-    protected override async Task HandleAsync(GetSupportedClusterSizesRequest request, ReplyBuilder<SupportedClusterSizeInfo> reply, CancellationToken cancellation)
+    protected override async Task HandleAsync(GetSupportedClusterSizesRequest request, ReplyBuilder<SupportedClusterSizeInfo> reply,
+        CancellationToken cancellation)
     {
         FileSystemKind kind = services.Volumes.FileSystems.Choose(request.FileSystem).Kind;
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);

@@ -8,7 +8,8 @@ namespace TierSpaces.Host.Verbs.Volumes;
 internal sealed class GetSupportedFileSystemsHandler(HostServices services) : VerbHandler<GetSupportedFileSystemsRequest, SupportedFileSystemInfo>
 {
     /// <inheritdoc/>
-    protected override async Task HandleAsync(GetSupportedFileSystemsRequest request, ReplyBuilder<SupportedFileSystemInfo> reply, CancellationToken cancellation)
+    protected override async Task HandleAsync(GetSupportedFileSystemsRequest request, ReplyBuilder<SupportedFileSystemInfo> reply,
+        CancellationToken cancellation)
     {
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);
         List<VolumeTarget> targets = await selection.VolumesAsync(

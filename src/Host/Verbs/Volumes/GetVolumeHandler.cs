@@ -41,7 +41,8 @@ internal sealed class GetVolumeHandler(HostServices services) : VerbHandler<GetV
             : request.UniqueId is { } ids ? selection.ById(all, ids, "MSFT_Volume")
             : request.StoragePool is { } pool ? InPool(all, selection.Catalogue.All.Pools.One(pool))
             : request.StorageJob is { } job ? OnDisks(all, selection.OfJob(job))
-            : await selection.VolumesAsync(request.DriveLetter, request.ObjectId, request.Path, request.FileSystemLabel, null, request.Partition).ConfigureAwait(false);
+            : await selection.VolumesAsync(request.DriveLetter, request.ObjectId, request.Path, request.FileSystemLabel, null,
+                request.Partition).ConfigureAwait(false);
     }
 
     private static List<VolumeTarget> InPool(List<VolumeTarget> all, StoragePoolTarget pool) =>

@@ -21,10 +21,12 @@ internal sealed class InitializeDiskHandler(HostServices services) : VerbHandler
                 $"Make a {style} partition table on disk {disk.Number} ('{disk.FriendlyName}')",
                 async () =>
                 {
-                    VolumeDisk made = await services.Volumes.ChangeAsync(disk, Verb.Name, now => services.Volumes.Partitions.InitializeAsync(now, style)).ConfigureAwait(false);
+                    VolumeDisk made = await services.Volumes.ChangeAsync(disk, Verb.Name, now => services.Volumes.Partitions.InitializeAsync(now,
+                        style)).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [made.ToInfo()] : []);
                 },
-                async () => services.Volumes.Partitions.CheckInitialize(await selection.Catalogue.ReadAsync(disk).ConfigureAwait(false), style)).ConfigureAwait(false);
+                async () => services.Volumes.Partitions.CheckInitialize(await selection.Catalogue.ReadAsync(disk).ConfigureAwait(false),
+                    style)).ConfigureAwait(false);
         }
     }
 }

@@ -24,11 +24,13 @@ internal sealed class NewPartitionHandler(HostServices services) : VerbHandler<N
         string? letter = request.DriveLetter is { } text ? DriveLetter.Parse(text, nameof(request.DriveLetter)) : null;
         if (partition.IsHidden && (letter is not null || request.AssignDriveLetter))
         {
-            throw new StorageException(StorageErrors.HiddenPartition, "-IsHidden: a hidden partition has no drive letter.", "Leave one of the two out.", "IsHidden");
+            throw new StorageException(StorageErrors.HiddenPartition, "-IsHidden: a hidden partition has no drive letter.", "Leave one of the two out.",
+                "IsHidden");
         }
 
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);
-        List<VolumeDisk> disks = request.DiskId is { } ids ? selection.ByDiskId(ids) : selection.Disks(request.DiskNumber, null, null, request.DiskPath, request.InputObject);
+        List<VolumeDisk> disks = request.DiskId is { } ids ? selection.ByDiskId(ids) : selection.Disks(request.DiskNumber, null, null, request.DiskPath,
+            request.InputObject);
         foreach (VolumeDisk disk in disks)
         {
             await reply.TryDoAsync(

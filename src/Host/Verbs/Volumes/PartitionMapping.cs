@@ -19,9 +19,11 @@ internal static class PartitionMapping
             DiskNumber = (uint)target.Disk.Number,
             PartitionNumber = (uint)partition.Number,
             DriveLetter = mounts.FirstOrDefault(static mount => mount.Letter.Length > 0)?.Letter,
-            AccessPaths = [.. mounts.SelectMany(static mount => mount.Letter.Length > 0 ? (string[])[mount.AccessPath, mount.Path] : [mount.Path]), partition.Node],
+            AccessPaths = [.. mounts.SelectMany(static mount => mount.Letter.Length > 0 ? (string[])[mount.AccessPath, mount.Path] : [mount.Path]),
+                partition.Node],
             OperationalStatus = DisplayName.Of(isOffline ? PartitionOperationalStatus.Offline
-                : target.Disk.Contents.Fault is not null || !File.Exists(partition.Node) ? PartitionOperationalStatus.Failed : PartitionOperationalStatus.Online),
+                : target.Disk.Contents.Fault is not null || !File.Exists(partition.Node) ? PartitionOperationalStatus.Failed
+                    : PartitionOperationalStatus.Online),
             TransitionState = 1,
             Offset = (ulong)partition.Offset,
             Size = (ulong)partition.Size,

@@ -13,8 +13,10 @@ internal sealed class RemovePartitionHandler(HostServices services) : VerbHandle
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);
         List<VolumeTarget> targets = await ChosenAsync(selection, request).ConfigureAwait(false);
         Confirmation.Require(
-            request, [.. targets.Select(static target => target.Name)], (nameof(request.DriveLetter), request.DriveLetter), (nameof(request.DiskId), request.DiskId),
-            (nameof(request.DiskNumber), request.DiskNumber?.Select(static number => $"{number}").ToArray()), (nameof(request.InputObject), request.InputObject));
+            request, [.. targets.Select(static target => target.Name)], (nameof(request.DriveLetter), request.DriveLetter), (nameof(request.DiskId),
+                request.DiskId),
+            (nameof(request.DiskNumber), request.DiskNumber?.Select(static number => $"{number}").ToArray()), (nameof(request.InputObject),
+                request.InputObject));
         foreach (VolumeTarget target in targets)
         {
             await reply.TryDoAsync(

@@ -16,19 +16,22 @@ internal sealed class RepairVolumeHandler(HostServices services) : VerbHandler<R
                 StorageErrors.InvalidParameter, "-Scan, -SpotFix, -OfflineScanAndFix: at most one of them.", "Give one of them.", nameof(request.Scan));
         }
 
+        string work = request.OfflineScanAndFix ? "Unmount, check, repair and mount" : request.SpotFix ? "Check and, if needed, repair" : "Check";
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);
         List<VolumeTarget> targets = await selection.VolumesAsync(
             request.DriveLetter, request.ObjectId, request.Path, request.FileSystemLabel, request.InputObject).ConfigureAwait(false);
         foreach (VolumeTarget target in targets)
         {
             await reply.TryDoAsync(
-                $"{(request.OfflineScanAndFix ? "Unmount, check, repair and mount" : request.SpotFix ? "Check and, if needed, repair" : "Check")} {target.Name} ('{target.Disk.FriendlyName}')",
+                $"{work} {target.Name} ('{target.Disk.FriendlyName}')",
                 async () =>
                 {
-                    RepairStatus status = await services.Volumes.ChangeAsync(target, Verb.Name, now => RunAsync(now, request, reply.Warn, cancellation)).ConfigureAwait(false);
+                    RepairStatus status = await services.Volumes.ChangeAsync(
+                        target, Verb.Name, now => RunAsync(now, request, reply.Warn, cancellation)).ConfigureAwait(false);
                     reply.Add(new VolumeRepairInfo
                     {
-                        DriveLetter = services.Volumes.Mounts.LetterOf(target), FileSystemLabel = target.FileSystem?.Label ?? "", RepairStatus = DisplayName.Of(status),
+                        DriveLetter = services.Volumes.Mounts.LetterOf(target), FileSystemLabel = target.FileSystem?.Label ?? "",
+                        RepairStatus = DisplayName.Of(status),
                     });
                 },
                 () =>

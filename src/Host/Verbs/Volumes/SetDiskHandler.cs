@@ -12,12 +12,14 @@ internal sealed class SetDiskHandler(HostServices services) : VerbHandler<SetDis
     {
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);
         List<VolumeDisk> disks = selection.Disks(
-            request.Number is { } number ? [number] : null, request.UniqueId is { } id ? [id] : null, null, request.Path is { } path ? [path] : null, request.InputObject);
+            request.Number is { } number ? [number] : null, request.UniqueId is { } id ? [id] : null, null, request.Path is { } path ? [path] : null,
+                request.InputObject);
         string? guid = request.Guid is { } text ? ParseGuid(text) : null;
         if (request is { IsOffline: null, IsReadOnly: null, PartitionStyle: null, Guid: null, Signature: null })
         {
             throw new StorageException(
-                StorageErrors.NothingToChange, "No setting was given. Valid: -IsOffline, -IsReadOnly, -PartitionStyle, -Guid, -Signature.", "Give one of them.");
+                StorageErrors.NothingToChange, "No setting was given. Valid: -IsOffline, -IsReadOnly, -PartitionStyle, -Guid, -Signature.",
+                    "Give one of them.");
         }
 
         foreach (VolumeDisk disk in disks)
@@ -80,7 +82,8 @@ internal sealed class SetDiskHandler(HostServices services) : VerbHandler<SetDis
         if (disk.Contents.Style != style)
         {
             throw new StorageException(
-                StorageErrors.PartitionParameter, $"{why}, and disk {disk.Number} is {DisplayName.Of(disk.Contents.Style)}.", "Leave it out.", disk.FriendlyName);
+                StorageErrors.PartitionParameter, $"{why}, and disk {disk.Number} is {DisplayName.Of(disk.Contents.Style)}.", "Leave it out.",
+                    disk.FriendlyName);
         }
     }
 

@@ -41,7 +41,8 @@ internal sealed record VolumeFacts
             Space = points.Length > 0 ? await volumes.Space.OfAsync(points[0]).ConfigureAwait(false) : null,
             Faults = volumes.Mounts.FaultsOf(target, mounts),
             HasErrors = File.Exists(errors) && File.ReadAllText(errors).Trim() != "0",
-            Requested = volumes.Store.Read().Formats.FirstOrDefault(format => format.VirtualDisk == target.Disk.UniqueId && format.Partition == target.Key)?.Requested,
+            Requested = volumes.Store.Read().Formats.FirstOrDefault(format => format.VirtualDisk == target.Disk.UniqueId
+                && format.Partition == target.Key)?.Requested,
             IsOffline = volumes.Mounts.IsOffline(target),
         };
     }

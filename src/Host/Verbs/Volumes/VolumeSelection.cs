@@ -39,7 +39,8 @@ internal sealed class VolumeSelection(HostServices services, DiskCatalogue catal
 
     /// <summary>Every partition.</summary>
     public async Task<List<VolumeTarget>> AllPartitionsAsync() =>
-        [.. (await AllDisksAsync().ConfigureAwait(false)).SelectMany(static disk => disk.Contents.Partitions.Select(partition => new VolumeTarget(disk, partition)))];
+        [.. (await AllDisksAsync().ConfigureAwait(false)).SelectMany(static disk => disk.Contents.Partitions.Select(partition => new VolumeTarget(disk,
+            partition)))];
 
     /// <summary>Every partition and every volume, each once.</summary>
     public async Task<List<VolumeTarget>> AllTargetsAsync() =>
@@ -80,7 +81,8 @@ internal sealed class VolumeSelection(HostServices services, DiskCatalogue catal
         List<VolumeDisk> found = [];
         foreach (string id in ids)
         {
-            VolumeDisk? one = catalogue.Disks.FirstOrDefault(disk => Is(disk.UniqueId, id) || Is(Identifiers.ObjectId("MSFT_Disk", disk.UniqueId), id) || IsAt(disk, id));
+            VolumeDisk? one = catalogue.Disks.FirstOrDefault(disk => Is(disk.UniqueId, id) || Is(Identifiers.ObjectId("MSFT_Disk", disk.UniqueId), id)
+                || IsAt(disk, id));
             if (one is null)
             {
                 fail(StorageException.NotFound("MSFT_Disk", "DiskId", id).Error);

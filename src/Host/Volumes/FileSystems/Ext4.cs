@@ -109,7 +109,8 @@ internal sealed partial class Ext4 : FileSystemKind
         0 => RepairStatus.NoErrorsFound,
         1 or 2 or 3 => RepairStatus.ErrorsFixed,
         4 or 5 or 6 => RepairStatus.ErrorsFound,
-        _ => throw new StorageException(failure, $"e2fsck ended with code {result.ExitCode}: {result.Error}", "See whether the virtual disk answers: Get-VirtualDisk."),
+        _ => throw new StorageException(failure, $"e2fsck ended with code {result.ExitCode}: {result.Error}",
+            "See whether the virtual disk answers: Get-VirtualDisk."),
     };
 
     [GeneratedRegex("[0-9]+$")]

@@ -27,7 +27,8 @@ internal sealed class FileSystemChoice(VolumeTools tools, string configured)
         : throw new FormatException($"'{text}' is no local file system. Valid: ext4, xfs, btrfs.");
 
     /// <summary>Names that Get-SupportedFileSystems returns: those whose tools are installed, and those that are answered with one of them.</summary>
-    public IEnumerable<string> Supported() => Names.Where(name => Find(name) is { } kind && name != "NTFS" ? tools.Has(kind.MakeTool) : tools.Has(Choose(name).Kind.MakeTool));
+    public IEnumerable<string> Supported() => Names.Where(name => Find(name) is { } kind && name != "NTFS" ? tools.Has(kind.MakeTool)
+        : tools.Has(Choose(name).Kind.MakeTool));
 
     /// <summary>Returns the kind to make, and the requested name where the kind is made in place of it.</summary>
     /// <param name="requested">Requested name; null for the default.</param>

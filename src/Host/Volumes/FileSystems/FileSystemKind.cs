@@ -100,9 +100,9 @@ internal abstract class FileSystemKind
         int length = CountsCharacters ? label.Length : Encoding.UTF8.GetByteCount(label);
         if (length > LabelMax || label.Any(char.IsControl) || label.Contains('/', StringComparison.Ordinal))
         {
+            string wrong = length > LabelMax ? $"has {length} {Unit}" : "has a control character or a slash";
             throw new StorageException(
-                StorageErrors.InvalidParameter,
-                $"-NewFileSystemLabel '{label}': {(length > LabelMax ? $"has {length} {Unit}" : "has a control character or a slash")}. Valid: up to {LabelMax} {Unit} on {Name}.",
+                StorageErrors.InvalidParameter, $"-NewFileSystemLabel '{label}': {wrong}. Valid: up to {LabelMax} {Unit} on {Name}.",
                 "Give a shorter label without such characters.", "NewFileSystemLabel");
         }
     }
@@ -117,7 +117,8 @@ internal abstract class FileSystemKind
         if (!ClusterSizesOn(sectorSize).Contains(size))
         {
             throw new StorageException(
-                StorageErrors.ClusterSize, $"-AllocationUnitSize {size}: is no size of {Name} on this disk. Valid: {string.Join(", ", ClusterSizesOn(sectorSize))}.",
+                StorageErrors.ClusterSize,
+                $"-AllocationUnitSize {size}: is no size of {Name} on this disk. Valid: {string.Join(", ", ClusterSizesOn(sectorSize))}.",
                 "Give one of these, or leave the parameter out.", "AllocationUnitSize");
         }
     }
@@ -135,7 +136,8 @@ internal abstract class FileSystemKind
     }
 
     private StorageException CannotShrink() => new(
-        StorageErrors.SizeNotSupported, $"-Size: {Name} cannot be made smaller.", "Give a size that is not below the present one, or copy the data to a new volume.", "Size");
+        StorageErrors.SizeNotSupported, $"-Size: {Name} cannot be made smaller.",
+        "Give a size that is not below the present one, or copy the data to a new volume.", "Size");
 
     /// <summary>What the length of a label counts in.</summary>
     public string Unit => CountsCharacters ? "characters" : "bytes";

@@ -72,7 +72,8 @@ internal sealed class Xfs : FileSystemKind
             DirtyLog => throw new StorageException(
                 StorageErrors.RepairFailed, $"The log of {work.Node} holds changes that only a mount applies.",
                 "Mount it once (Add-PartitionAccessPath), then repeat the repair.", work.Node),
-            _ => throw new StorageException(StorageErrors.RepairFailed, $"xfs_repair ended with code {result.ExitCode}: {result.Error}", "Restore the data from a copy."),
+            _ => throw new StorageException(StorageErrors.RepairFailed, $"xfs_repair ended with code {result.ExitCode}: {result.Error}",
+                "Restore the data from a copy."),
         };
     }
 
