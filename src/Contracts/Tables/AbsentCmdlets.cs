@@ -111,7 +111,7 @@ public static class AbsentCmdlets
             "There are no storage providers beside this one, and its objects are never out of date.",
             "Use Get-StorageSubSystem, and Update-StoragePool to look for disks again.",
             "Get-StorageProvider Set-StorageProvider Register-StorageSubsystem Unregister-StorageSubsystem Set-StorageSubSystem "
-                + "Update-StorageProviderCache Update-HostStorageCache"),
+                + "Update-StorageProviderCache"),
         .. Group(
             "The settings of Windows for disks that arrive do not apply here.",
             "Use Set-StoragePool for the defaults of a pool.",

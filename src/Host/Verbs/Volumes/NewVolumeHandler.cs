@@ -81,7 +81,8 @@ internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewV
             if (request.AccessPath is not null)
             {
                 throw new StorageException(
-                    StorageErrors.InvalidParameter, "-DriveLetter and -AccessPath: only one of them.", "Add the other one later: Add-PartitionAccessPath.", "AccessPath");
+                    StorageErrors.InvalidParameter, "-DriveLetter and -AccessPath: only one of them.", "Add the other one later: Add-PartitionAccessPath.",
+                    "AccessPath");
             }
 
             letter = DriveLetter.Parse(text, nameof(request.DriveLetter));
