@@ -23,7 +23,7 @@ Describe 'Repair-Volume' -Skip:$noDisks {
     It 'finds and repairs damage' {
         Remove-PartitionAccessPath -DriveLetter E
         $volume = Get-Volume -FileSystemLabel Test
-        $debug = 'clear_inode <2>'
+        $debug = 'clri <2>'
         debugfs -w -R $debug $volume.Path 2>$null
         $volume | Repair-Volume -Scan | Should -Be 'ErrorsFound'
         $volume | Repair-Volume -SpotFix | Should -Be 'ErrorsFixed'

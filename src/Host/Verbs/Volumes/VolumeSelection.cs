@@ -196,7 +196,8 @@ internal sealed class VolumeSelection(HostServices services, DiskCatalogue catal
         List<VolumeTarget> found = [];
         foreach (string path in paths)
         {
-            VolumeTarget? one = all.FirstOrDefault(target => target.Node == path || services.Volumes.Mounts.EntriesOf(target).Any(entry => entry.Path == path));
+            VolumeTarget? one = all.FirstOrDefault(target => target.Node == path || (target.Partition is null && IsAt(target.Disk, path))
+                || services.Volumes.Mounts.EntriesOf(target).Any(entry => entry.Path == path));
             try
             {
                 found.Add(one ?? await OfPathAsync(all, path, "Path").ConfigureAwait(false));

@@ -104,11 +104,12 @@ internal sealed partial class Ext4 : FileSystemKind
     }
 
     // 1 and 2: corrected; 4: left; others: the program could not do its work.
+    // A sum of: 1 and 2 repaired, 4 errors are left, 8 the program could not go on. Without the root folder a check finds errors and cannot go on.
     private static RepairStatus Outcome(ToolResult result, StorageErrorKind failure) => result.ExitCode switch
     {
         0 => RepairStatus.NoErrorsFound,
-        1 or 2 or 3 => RepairStatus.ErrorsFixed,
-        4 or 5 or 6 => RepairStatus.ErrorsFound,
+        < 4 => RepairStatus.ErrorsFixed,
+        < 8 or 12 => RepairStatus.ErrorsFound,
         _ => throw new StorageException(failure, $"e2fsck ended with code {result.ExitCode}: {result.Error}",
             "See whether the virtual disk answers: Get-VirtualDisk."),
     };
