@@ -109,7 +109,7 @@ Describe '-Confirm' {
         $high = (Get-Command -Module TierSpaces | Where-Object {
             ($_.ImplementingType.GetCustomAttributes([System.Management.Automation.CmdletAttribute], $false)).ConfirmImpact -eq 'High'
         }).Name
-        $high | Sort-Object | Should -Be 'Remove-PhysicalDisk', 'Remove-StoragePool', 'Remove-VirtualDisk', 'Reset-PhysicalDisk'
+        $high | Sort-Object | Should -Be 'Clear-Disk', 'Format-Volume', 'Remove-Partition', 'Remove-PhysicalDisk', 'Remove-StoragePool', 'Remove-VirtualDisk', 'Reset-PhysicalDisk'
     }
 
     It 'asks for anything that changes state when told to, and a shell that cannot ask does nothing' {

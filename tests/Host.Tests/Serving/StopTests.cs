@@ -27,8 +27,8 @@ public class StopTests
         Assert.True(scratch.Paths.WasStopped);
 
         scratch.Succeed("start");
-        Assert.False(scratch.Paths.WasStopped);
-        Scratch.Eventually("the repair goes on", () => scratch.Run("Get-StorageJob", "-Json").Output.Contains("Running", StringComparison.Ordinal));
         scratch.Succeed("Set-EmulatedDiskFault", "*", "-Clear");
+        Assert.False(scratch.Paths.WasStopped);
+        Scratch.Eventually("the repair goes on to its end", () => scratch.Run("Get-StorageJob", "-Json").Output.Contains("Completed", StringComparison.Ordinal));
     }
 }
