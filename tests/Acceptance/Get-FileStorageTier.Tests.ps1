@@ -29,7 +29,7 @@ Describe 'Get-FileStorageTier' {
 
     It 'does not know a file that is not pinned, drive letters and volume objects' {
         (Get-WrittenError { Get-FileStorageTier -FilePath /nothing }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_FilePath,Get-FileStorageTier'
-        (Get-WrittenError { Get-FileStorageTier -VolumeDriveLetter D }).FullyQualifiedErrorId | Should -Be 'StorageWMI 1,Get-FileStorageTier'
+        (Get-WrittenError { Get-FileStorageTier -VolumeDriveLetter D }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_DriveLetter,Get-FileStorageTier'
     }
 }
 

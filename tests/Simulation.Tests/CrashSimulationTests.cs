@@ -30,6 +30,24 @@ public class CrashSimulationTests
         Assert.True(result.Violation is null, $"{bug}: {result.Violation}");
     }
 
+    public static TheoryData<int> Losses => [.. Enumerable.Range(0, SpaceScenario.Losses.Count)];
+
+    [Theory]
+    [MemberData(nameof(Losses))]
+    public void A_virtual_disk_that_loses_too_many_disks_gives_everything_back_with_them(int scenario)
+    {
+        const int seeds = 8;
+        long states = 0;
+        for (ulong seed = 1; seed <= seeds; seed++)
+        {
+            SimulationResult result = CrashSimulation.Run(SpaceScenario.Losses[scenario], seed);
+            Assert.Null(result.Violation);
+            states += result.CrashStates;
+        }
+
+        Assert.True(states > seeds);
+    }
+
     [Fact]
     public void The_hard_cases_are_reached()
     {

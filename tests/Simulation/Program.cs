@@ -5,7 +5,7 @@ using TierSpaces.Simulation;
 // Simulate [-Seeds N] [-Seed S] [-Scenario K] [-SpacesOnly] [-Density F] [-WhileMoving] [-Jobs N] [-StopAtFirst]: runs N seeds from S round all scenarios, side
 // by side, shows progress, and ends in one line of counts; the same arguments give the same trace. -Density 7 stops each seed's world at seven
 // times as many points: more crash states for the time, fewer different loads. -WhileMoving stops it only while slices move. With -StopAtFirst one seed
-// follows the other and the first violation ends the run.
+// follows the other and the first violation ends the run. -Scenario with a number beyond them takes one of those that lose too many disks.
 int seeds = Argument("-Seeds", 200);
 ulong first = (ulong)Argument("-Seed", 1);
 int only = Argument("-Scenario", -1);
@@ -31,7 +31,7 @@ Parallel.For(0, seeds, new ParallelOptions { MaxDegreeOfParallelism = jobs }, (i
         {
             violations++;
             Console.WriteLine($"violation: {result.Violation}");
-            Console.WriteLine($"replay: ./build.sh Simulate -Seeds 1 -Seed {first + (ulong)i} -Scenario {scenarios.ToList().IndexOf(scenario)}{(density == 1 ? "" : $" -Density {density}")}{(Has("-WhileMoving") ? " -WhileMoving" : "")}");
+            Console.WriteLine($"replay: ./build.sh Simulate -Seeds 1 -Seed {first + (ulong)i} -Scenario {IndexOf(scenario)}{(density == 1 ? "" : $" -Density {density}")}{(Has("-WhileMoving") ? " -WhileMoving" : "")}");
         }
 
         if (++ended % 50 == 0)
@@ -56,7 +56,10 @@ ulong hash = results.OfType<SimulationResult>().Aggregate(0UL, (sum, result) => 
 Console.WriteLine($"{seeds} seeds, {states} crash states, {violations} violations, trace {hash:x16}");
 return violations == 0 ? 0 : 1;
 
-SpaceScenario ScenarioOf(int i) => scenarios[only >= 0 ? only : i % scenarios.Length];
+SpaceScenario ScenarioOf(int i) =>
+    only < 0 ? scenarios[i % scenarios.Length] : only < scenarios.Length ? scenarios[only] : SpaceScenario.Losses[only - scenarios.Length];
+
+int IndexOf(SpaceScenario scenario) => scenarios.Concat(SpaceScenario.Losses).ToList().IndexOf(scenario);
 
 bool Has(string name) => args.Contains(name, StringComparer.OrdinalIgnoreCase);
 

@@ -51,9 +51,14 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 3, false, 4096, 2, IsWholePool: true) { Members = 8, Neighbor = new(2, 2, true, 4096, 1, IsWholePool: true) },
         new(1, 2, true, 512, 3, IsWholePool: true) { Members = 3, Neighbor = new(1, 2, true, 512, 2, IsWholePool: true) },
         new(4, 1, true, 512, 1, IsWholePool: true) { Parities = 2, Members = 6, Neighbor = new(1, 2, true, 512, 3, IsWholePool: true) },
+    ];
+
+    /// <summary>Scenarios that lose one disk more than they can do without; they are tests of their own.</summary>
+    public static IReadOnlyList<SpaceScenario> Losses { get; } =
+    [
         new(3, 1, true, 512, 3, IsWholePool: true) { Parities = 1, Members = 6, LosesTooMany = true },
         new(4, 1, true, 4096, 2, IsWholePool: true) { Parities = 2, Members = 8, LosesTooMany = true },
-        new(1, 2, true, 512, 3, IsWholePool: true) { Members = 6, LosesTooMany = true },
+        new(5, 1, true, 4096, 2, IsWholePool: true) { Parities = 1, Members = 8, LosesTooMany = true },
     ];
 
     /// <summary>

@@ -8,7 +8,7 @@ public class ShellCompletionTests
 {
     [Theory]
     [InlineData("sta", "start|status|Start-TierSpacesHost")]
-    [InlineData("new-v", "New-VirtualDisk")]
+    [InlineData("new-vi", "New-VirtualDisk")]
     [InlineData("New-VirtualDisk -NumberOf", "-NumberOfDataCopies|-NumberOfColumns|-NumberOfGroups")]
     [InlineData("New-VirtualDisk -wha", "-WhatIf")]
     [InlineData("New-VirtualDisk -Prov T", "Thin")]

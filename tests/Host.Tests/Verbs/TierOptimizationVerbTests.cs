@@ -144,7 +144,8 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         Assert.Contains("'/none' cannot be opened", Error(await SendAsync("Optimize-Volume", new() { ["Path"] = new[] { "/none" } }), "ExtendedInformation"));
         Assert.Equal("CmdletizationQuery_NotFound_FileSystemLabel",
             Error(await SendAsync("Optimize-Volume", new() { ["FileSystemLabel"] = new[] { "none" } }), "ErrorId"));
-        Assert.Contains("'v' has no tiers", Error(await SendAsync("Optimize-Volume", new() { ["FileSystemLabel"] = new[] { "v" } }), "ExtendedInformation"));
+        Assert.Contains("'v' has no tiers", Error(
+            await SendAsync("Optimize-Volume", new() { ["FileSystemLabel"] = new[] { "v" }, ["TierOptimize"] = true }), "ExtendedInformation"));
     }
 
     private Task<JsonElement> SendAsync(string verb, Dictionary<string, object?> request) => _host.SendAsync(verb, request);
