@@ -29,6 +29,7 @@ public class StopTests
         scratch.Succeed("start");
         scratch.Succeed("Set-EmulatedDiskFault", "*", "-Clear");
         Assert.False(scratch.Paths.WasStopped);
-        Scratch.Eventually("the repair goes on to its end", () => scratch.Run("Get-StorageJob", "-Json").Output.Contains("Completed", StringComparison.Ordinal));
+        Scratch.Eventually(
+            "the repair goes on to its end", () => scratch.Run("Get-StorageJob", "-Json").Output.Contains("Completed", StringComparison.Ordinal));
     }
 }
