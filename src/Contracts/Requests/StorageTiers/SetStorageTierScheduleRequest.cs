@@ -31,7 +31,7 @@ public sealed record SetStorageTierScheduleRequest : StorageRequest<StorageTierS
     public bool? Continuous { get; init; }
 
     [VerbParameter("Percent of every tier but the slowest that is kept free for new data while -Continuous is set: 0 to 50.")]
-    public int? FreeReservePercent { get; init; }
+    public ushort? FreeReservePercent { get; init; }
 
     [VerbParameter("Returns the object.")]
     public bool PassThru { get; init; }

@@ -34,7 +34,7 @@ public sealed record ConnectVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     [VerbParameter(
         "Specifies the data lane that serves the virtual disk, 1 to the number of lanes of the host. The virtual disk stays there until it is opened again. "
         + "The default value is the lane that it is on.", IsOurs = true)]
-    public int? Lane { get; init; }
+    public ushort? Lane { get; init; }
 
     [VerbParameter("Returns the object.")]
     public bool PassThru { get; init; }
