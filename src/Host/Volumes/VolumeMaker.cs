@@ -88,8 +88,9 @@ internal sealed class VolumeMaker(HostServices services)
         {
             try
             {
-                await UndoAsync(entry, null).ConfigureAwait(false);
-                HostLog.Write($"what was left of a volume that was being made on virtual disk {entry.VirtualDisk} was taken away");
+                bool isGone = await UndoAsync(entry, null).ConfigureAwait(false);
+                HostLog.Write($"what was left of a volume that was being made on virtual disk {entry.VirtualDisk} "
+                    + (isGone ? "was taken away" : "stays until its pool and disk are there"));
             }
             catch (Exception e) when (e is StorageException or ManagementException or IOException)
             {
@@ -151,21 +152,21 @@ internal sealed class VolumeMaker(HostServices services)
         }
     }
 
+    /// <summary>Takes away what a record names. False where its pool or disk is not there: then the record is kept.</summary>
     /// <param name="entry">Its record.</param>
     /// <param name="held">The disk, if its gate is held.</param>
-    private async Task UndoAsync(CreationEntry entry, VolumeDisk? held)
+    private async Task<bool> UndoAsync(CreationEntry entry, VolumeDisk? held)
     {
         if (entry.Id is { } id)
         {
-            await services.ChangeAsync(() => RemoveVirtualDiskAsync(entry, id)).ConfigureAwait(false);
-            return;
+            return await services.ChangeAsync(() => RemoveVirtualDiskAsync(entry, id)).ConfigureAwait(false);
         }
 
         DiskCatalogue catalogue = await Volumes.CatalogueAsync(services).ConfigureAwait(false);
         VolumeDisk? disk = held ?? catalogue.Disks.FirstOrDefault(one => one.UniqueId == entry.VirtualDisk);
         if (disk is null)
         {
-            return;   // it is not connected; its connection looks again
+            return false;   // its connection looks again
         }
 
         if (held is not null)
@@ -176,6 +177,8 @@ internal sealed class VolumeMaker(HostServices services)
         {
             await Volumes.ChangeAsync(disk, "New-Volume", now => ClearAsync(now, entry)).ConfigureAwait(false);
         }
+
+        return true;
     }
 
     private async Task<VolumeDisk> ClearAsync(VolumeDisk disk, CreationEntry entry)
@@ -195,7 +198,8 @@ internal sealed class VolumeMaker(HostServices services)
         return empty;
     }
 
-    private async Task<VirtualDiskStatus?> RemoveVirtualDiskAsync(CreationEntry entry, Guid id)
+    /// <summary>Removes the virtual disk of a record, and the record. False where its pool is not there and may have it: then the record is kept.</summary>
+    private async Task<bool> RemoveVirtualDiskAsync(CreationEntry entry, Guid id)
     {
         DiskCatalogue catalogue = await Volumes.CatalogueAsync(services).ConfigureAwait(false);
         if (catalogue.All.VirtualDisks.All.FirstOrDefault(disk => disk.Description.Id.Value == id) is { } disk)
@@ -210,12 +214,12 @@ internal sealed class VolumeMaker(HostServices services)
         }
         else if (!catalogue.All.Pools.All.Any(pool => pool.Id == entry.Pool && pool.Status is { Health: Engine.Pools.HealthStatus.Healthy }))
         {
-            return null;   // its pool may have it
+            return false;
         }
 
         Volumes.Store.Forget(entry.VirtualDisk);
         Volumes.Store.SetCreation(entry.VirtualDisk, null);
-        return null;
+        return true;
     }
 
     private async Task UnmountAsync(VolumeDisk disk)

@@ -29,6 +29,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
     private readonly SpaceMembers _members = parts.Space.Members;
     private readonly List<Failed> _failed = [];
     private readonly LaneSignal _redone = new();
+    private bool _isRedoing;   // one loop at a time does failed changes again
 
     /// <summary>Most bytes of a strip that a recorded change covers.</summary>
     internal int StripMax => journal.StripMax;
@@ -155,8 +156,9 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
     {
         RegionOf(failed.Lines).Admit();   // it stays dirty as long as the change is not done
         _failed.Add(failed);
-        if (_failed.Count == 1)
+        if (!_isRedoing)
         {
+            _isRedoing = true;
             RedoAll().Forget();
         }
     }
@@ -171,6 +173,8 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
                 await RedoLocked(failed);
             }
         }
+
+        _isRedoing = false;
     }
 
     private async LaneTask<Nothing> RedoLocked(Failed failed)
