@@ -96,11 +96,18 @@ internal sealed class Scratch : IDisposable
         }
     }
 
-    public static void Eventually(string what, Func<bool> holds)
+    /// <summary>Waits until something holds.</summary>
+    /// <param name="what">What it is.</param>
+    /// <param name="holds">Whether it holds.</param>
+    /// <param name="state">What to print if it does not; null for nothing.</param>
+    public static void Eventually(string what, Func<bool> holds, Func<string>? state = null)
     {
         for (Stopwatch watch = Stopwatch.StartNew(); !holds(); Thread.Sleep(20))
         {
-            Assert.True(watch.Elapsed < TimeSpan.FromSeconds(30), $"Not within 30 s: {what}.");
+            if (watch.Elapsed > TimeSpan.FromSeconds(30))
+            {
+                Assert.Fail($"Not within 30 s: {what}. {state?.Invoke()}");
+            }
         }
     }
 

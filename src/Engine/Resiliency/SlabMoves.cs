@@ -10,7 +10,8 @@ namespace TierSpaces.Engine.Resiliency;
 //     is missing or stale, the others. Several chunks are in flight while no client is at work.
 //  3. With the group locked and no writeback running: its pages, as logged, to the target; flush; read back; the map is
 //     committed; the target is the slab from here on.
-//  4. When every request that may have seen the source has ended, the source is the caller's to free.
+//  4. When every request that may have seen the source has ended, the source is the caller's to free. So is the target of a move that was stopped or
+//     failed: until then clients' writes may still be on their way to it, and another row would get them.
 //
 // The map names the source untouched or the target complete and flushed, at every instant. A crash before the commit leaves a
 // free slab; joining is in memory only.
@@ -87,18 +88,25 @@ internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWrit
         (RepairEnd end, _) = await stretches.Copy(row, position, ushort.MaxValue, target, 0, pacer);
         end = end == RepairEnd.Done ? await TakeOver(row, position, target, commit) : end;
         row.EndJoining();
+        await AwaitUsers(row);
         if (end == RepairEnd.Done)
         {
-            int generation = row.NextGeneration();
-            while (row.UsersOf(generation) > 0)
-            {
-                await space.Lane.Delay(DrainPollNs);
-            }
-
             space.Counters.Rows.NoteMoved();
         }
 
         return end;
+    }
+
+    /// <summary>Waits until every request has ended that may have seen the slab which the move leaves unused: the source, or a target not taken.</summary>
+    private async LaneTask<Nothing> AwaitUsers(SpaceRow row)
+    {
+        int generation = row.NextGeneration();
+        while (row.UsersOf(generation) > 0)
+        {
+            await space.Lane.Delay(DrainPollNs);
+        }
+
+        return default;
     }
 
     private async LaneTask<RepairEnd> TakeOver(SpaceRow row, int position, SlabPlace target, Func<LaneTask<IoError>> commit)

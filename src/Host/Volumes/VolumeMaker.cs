@@ -18,13 +18,17 @@ internal sealed record NewVolumePlan(FormatRequest Format, string? Letter, strin
 /// <list type="number">
 /// <item>A record of the volume is durable before the first step and removed after the last one. Until then every failure, and the next start of a host that
 /// was killed, takes away what was made.</item>
+/// <item>What could not be taken away, because a program of it still runs or a device is busy, is tried again until it is gone.</item>
 /// <item>A virtual disk is taken away by the identifier that it was to be given, never by its name; of a disk that was there before, only partitions are
 /// removed, and it had none.</item>
 /// </list>
 /// </summary>
 internal sealed class VolumeMaker(HostServices services)
 {
+    private static readonly TimeSpan s_firstRetry = TimeSpan.FromSeconds(0.5);
+    private static readonly TimeSpan s_lastRetry = TimeSpan.FromMinutes(1);
     private readonly ConcurrentDictionary<string, bool> _underWay = new();   // by virtual disk: records that are no remains
+    private readonly ConcurrentDictionary<string, bool> _retries = new();    // by virtual disk: remains that are tried again
 
     private VolumeServices Volumes => services.Volumes;
 
@@ -86,15 +90,9 @@ internal sealed class VolumeMaker(HostServices services)
             (virtualDisk is null || (entry.VirtualDisk == virtualDisk && entry.Id is null)) && !_underWay.ContainsKey(entry.VirtualDisk))];
         foreach (CreationEntry entry in remains)
         {
-            try
+            if (!await TryUndoAsync(entry).ConfigureAwait(false))
             {
-                bool isGone = await UndoAsync(entry, null).ConfigureAwait(false);
-                HostLog.Write($"what was left of a volume that was being made on virtual disk {entry.VirtualDisk} "
-                    + (isGone ? "was taken away" : "stays until its pool and disk are there"));
-            }
-            catch (Exception e) when (e is StorageException or ManagementException or IOException)
-            {
-                HostLog.Write($"what was left of a volume on virtual disk {entry.VirtualDisk} stays for now: {e.Message}");
+                RetryLater(entry);
             }
         }
     }
@@ -111,7 +109,13 @@ internal sealed class VolumeMaker(HostServices services)
         }
         catch (Exception)
         {
-            await TryUndoAsync(entry, held).ConfigureAwait(false);
+            bool isDone = await TryUndoAsync(entry, held).ConfigureAwait(false);
+            _underWay.TryRemove(entry.VirtualDisk, out _);
+            if (!isDone)
+            {
+                RetryLater(entry);
+            }
+
             throw;
         }
         finally
@@ -140,17 +144,53 @@ internal sealed class VolumeMaker(HostServices services)
             : made;
     }
 
-    private async Task TryUndoAsync(CreationEntry entry, VolumeDisk? held)
+    /// <summary>Takes away what a record names. False if that failed, and may succeed later.</summary>
+    private async Task<bool> TryUndoAsync(CreationEntry entry, VolumeDisk? held = null)
     {
         try
         {
-            await UndoAsync(entry, held).ConfigureAwait(false);
+            bool isGone = await UndoAsync(entry, held).ConfigureAwait(false);
+            HostLog.Write($"what was left of a volume that was being made on virtual disk {entry.VirtualDisk} "
+                + (isGone ? "was taken away" : "stays until its pool and disk are there"));
+            return true;
         }
         catch (Exception e) when (e is StorageException or ManagementException or IOException)
         {
-            HostLog.Write($"what was made of a volume on virtual disk {entry.VirtualDisk} is taken away at the next start of the host: {e.Message}");
+            HostLog.Write($"what was left of a volume on virtual disk {entry.VirtualDisk} stays for now: {e.Message}");
+            return false;
         }
     }
+
+    /// <summary>Takes the remains of a volume away beside the caller, again and again until they are gone or the host stops.</summary>
+    private void RetryLater(CreationEntry entry)
+    {
+        if (_retries.TryAdd(entry.VirtualDisk, true))
+        {
+            _ = Task.Run(() => RetryAsync(entry));
+        }
+    }
+
+    private async Task RetryAsync(CreationEntry entry)
+    {
+        try
+        {
+            for (TimeSpan wait = s_firstRetry; ; wait = wait * 2 < s_lastRetry ? wait * 2 : s_lastRetry)
+            {
+                await Task.WhenAny(services.StopRequested, Task.Delay(wait)).ConfigureAwait(false);
+                if (services.StopRequested.IsCompleted || !IsLeft(entry) || await TryUndoAsync(entry).ConfigureAwait(false))
+                {
+                    return;
+                }
+            }
+        }
+        finally
+        {
+            _retries.TryRemove(entry.VirtualDisk, out _);
+        }
+    }
+
+    /// <summary>Whether a record is that of a volume which is not being made now.</summary>
+    private bool IsLeft(CreationEntry entry) => !_underWay.ContainsKey(entry.VirtualDisk) && Volumes.Store.Read().Creations.Contains(entry);
 
     /// <summary>Takes away what a record names. False where its pool or disk is not there: then the record is kept.</summary>
     /// <param name="entry">Its record.</param>
@@ -175,7 +215,7 @@ internal sealed class VolumeMaker(HostServices services)
         }
         else
         {
-            await Volumes.ChangeAsync(disk, "New-Volume", now => ClearAsync(now, entry)).ConfigureAwait(false);
+            await Volumes.ChangeAsync(disk, "New-Volume", now => IsLeft(entry) ? ClearAsync(now, entry) : Task.FromResult(now)).ConfigureAwait(false);
         }
 
         return true;

@@ -84,6 +84,20 @@ public sealed class RepairOrderTests
         }
     }
 
+    // The caller gives the target to another row at once: a write that came later would be in that row.
+    [Fact]
+    public void A_move_that_stops_ends_when_no_write_is_on_its_way_to_the_target()
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: false);
+        world.Write(0, Block);
+        LaneTask<IoError> write = default;
+        world.Disks[0].WriteTakesLonger = (_, length) => length == Block ? 50 * Millisecond : 0;
+        Assert.Equal(RepairEnd.Stopped, world.Lane.Run(world.World.Host.Move(0, 0, 0, new StoppingPacer(() => write = world.Overwrite(0, 0x5A)))));
+        Assert.True(write.IsCompleted);
+        Assert.Equal(IoError.None, world.Lane.Run(write));
+        world.AssertFullOf(0x5A, 0);
+    }
+
     // The power goes when the map names the new slab: nothing but the move has flushed it.
     [Fact]
     public void A_moved_slab_without_checksums_is_flushed_before_the_map_names_it()
@@ -204,6 +218,18 @@ public sealed class RepairOrderTests
         {
             Assert.Equal(IoError.None, await world.Space.Flush());
             await world.Space.Scrub(long.MaxValue / 2, new ScrubFindings());   // past the end: nothing but the writeback
+        }
+    }
+
+    /// <summary>Stops the work after its first piece, when something else has begun.</summary>
+    private sealed class StoppingPacer(Action begin) : IWorkPacer
+    {
+        public bool IsYielding => true;
+
+        public LaneTask<bool> Done(long bytes)
+        {
+            begin();
+            return LaneTask.FromResult(false);
         }
     }
 }

@@ -68,7 +68,7 @@ public sealed class NewVolumeTests : IDisposable
             }
 
             client.WaitForExit();
-            Scratch.Eventually("everything or nothing", () => IsWhole() || IsNothing());
+            Scratch.Eventually("everything or nothing", () => IsWhole() || IsNothing(), () => File.ReadAllText(_scratch.Paths.Log));
             bool made = IsWhole();
             nothing += made ? 0 : 1;
             if (!made)
