@@ -14,7 +14,8 @@ namespace TierSpaces.Simulation;
 //   all disks come back with what they held, in any order
 //
 // No disk loses its power, so every write that was acknowledged is on the disks. Checked at the end of each round and after every kill: no row is given up,
-// the repair comes to an end, and every sector reads as the last acknowledged write, or as one that failed since, without an error.
+// the repair comes to an end, and every sector reads as the last acknowledged write, or as one that failed since, without an error. A mirror whose host is
+// killed while all copies of something are away may forget what was written for the first time and not flushed.
 
 /// <summary>Runs one seed of a virtual disk that loses more disks than it can do without.</summary>
 internal sealed class LossSimulation
@@ -276,7 +277,15 @@ internal sealed class LossSimulation
         Random random = new((int)(seed >> 32) ^ (int)seed);
         PoolWorld killed = _world.Kill(seed, () => random.Next(2) == 0);
         BlockOracle judged = _oracle.Clone();
-        judged.ProcessCrash();
+        if (HasLostTooMany && _scenario is { Copies: > 1, Checksums: true })
+        {
+            judged.PowerCut();   // the copies that first-write records speak of are not there: the records end with the opening
+        }
+        else
+        {
+            judged.ProcessCrash();
+        }
+
         judged.MissesDisk = _away.Count > 0;
         Kills++;
         int late = _away.Count > 0 && random.Next(2) == 0 ? _away[random.Next(_away.Count)] : -1;

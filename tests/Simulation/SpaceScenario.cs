@@ -59,6 +59,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(3, 1, true, 512, 3, IsWholePool: true) { Parities = 1, Members = 6, LosesTooMany = true },
         new(4, 1, true, 4096, 2, IsWholePool: true) { Parities = 2, Members = 8, LosesTooMany = true },
         new(5, 1, true, 4096, 2, IsWholePool: true) { Parities = 1, Members = 8, LosesTooMany = true },
+        new(1, 2, true, 512, 3, IsWholePool: true) { Members = 6, LosesTooMany = true },
+        new(2, 2, false, 4096, 2, IsWholePool: true) { Members = 6, LosesTooMany = true },
     ];
 
     /// <summary>

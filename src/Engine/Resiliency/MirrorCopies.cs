@@ -1,3 +1,4 @@
+using System.Numerics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
@@ -10,7 +11,7 @@ namespace TierSpaces.Engine.Resiliency;
 internal readonly record struct RowPiece(SpaceRow Row, StripPiece Piece);
 
 /// <summary>The copies of a piece of a simple or mirrored space: which can be read, reading, writing and healing them.</summary>
-internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
+internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICopies<RowPiece>
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -95,6 +96,20 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
         return answered;
     }
 
+    /// <summary>Whether any disk with a copy that may be read answers; one that does not leaves the view.</summary>
+    internal async LaneTask<bool> AnswersAny(SpaceRow row, StripPiece piece)
+    {
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            if (IsReadable(row, piece, copy) && await _members.Answers(PlaceOf(row, piece.Column, copy).Disk))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>Returns the copies that answered and differ from one of them in a block, bit per copy.</summary>
     internal int Differing(IoBuffer buffers, int stride, int index, int answered, int choice)
     {
@@ -140,13 +155,55 @@ internal sealed class MirrorCopies(EngineParts parts) : ICopies<RowPiece>
         }
 
         parts.Space.Lane.Buffers.Return(other);
-        return isFound ? await Heal(row, block, wrong, target) : NoteLost(row, block, wrong);
+        if (isFound)
+        {
+            failed.Remove(block);
+            return await Heal(row, block, wrong, target);
+        }
+
+        return failed.Contains(block) ? await Take(row, block, page, target) : NoteLost(row, block, wrong);
     }
+
+    /// <summary>
+    /// Takes what the first copy that answers holds for the content of a block of which a write failed on every good copy, and makes the others equal, durably.
+    /// </summary>
+    internal async LaneTask<IoError> Take(SpaceRow row, StripPiece block, ChecksumPage? page, IoBuffer target)
+    {
+        IoBuffer buffers = parts.Space.Lane.Buffers.Rent(BlockSize * Count);
+        int answered = await ReadAllCopies(row, block, buffers);
+        IoError error = answered == 0 ? IoError.Io : IoError.None;
+        if (error == IoError.None)
+        {
+            int choice = BitOperations.TrailingZeroCount(answered);
+            BlockOf(buffers, BlockSize, choice, 0).CopyTo(target.Span);
+            error = await Overwrite(row, block, Differing(buffers, BlockSize, 0, answered, choice), buffers.Slice(choice * BlockSize, BlockSize));
+            error = error == IoError.None ? await parts.Flusher.FlushDisks() : error;
+        }
+
+        parts.Space.Lane.Buffers.Return(buffers);
+        if (error == IoError.None && page is not null)
+        {
+            page.Pin();   // until logged
+            CapturedEntry taken = new(page, (ushort)parts.Integrity.FirstBlock(block), 0, Crc32c.Compute(target.Span));
+            error = await parts.Flusher.LogTaken([taken]);
+        }
+
+        if (error == IoError.None)
+        {
+            failed.Remove(block);
+            _lost.Remove(block);
+        }
+
+        return error;
+    }
+
+    /// <summary>Whether a write of a block failed on every good copy, and it is not settled.</summary>
+    internal bool IsFailed(in StripPiece block) => failed.Contains(block);
 
     /// <summary>Counts and reports a copy of a block that is not what its entry says.</summary>
     internal void NoteWrong(SpaceRow row, in StripPiece block, int copy, IoError error)
     {
-        if (error == IoError.None && !_lost.Contains(block))
+        if (error == IoError.None && !_lost.Contains(block) && !failed.Contains(block))
         {
             SlabPlace place = PlaceOf(row, block.Column, copy);
             _damage.NoteMismatch();

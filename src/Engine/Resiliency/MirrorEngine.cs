@@ -14,10 +14,11 @@ internal sealed class MirrorEngine : ILayoutEngine
 
     internal MirrorEngine(EngineParts parts)
     {
-        MirrorCopies copies = new(parts);
-        _reads = new MirrorReads(parts, copies);
-        _writes = new MirrorWrites(parts, copies);
-        _entries = new MirrorEntries(parts, copies);
+        FailedWrites failed = new(parts) { Settle = ReadLocked };
+        MirrorCopies copies = new(parts, failed);
+        _reads = new MirrorReads(parts, copies, failed);
+        _writes = new MirrorWrites(parts, copies, failed);
+        _entries = new MirrorEntries(parts, copies, failed);
         _resync = new MirrorResync(parts, copies, _reads);
         _scrub = new MirrorScrub(parts, copies);
     }
@@ -32,7 +33,7 @@ internal sealed class MirrorEngine : ILayoutEngine
     public LaneTask<IoError> Read(SpaceRow row, StripPiece piece, IoBuffer target) => _reads.Read(row, piece, target);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> ReadLocked(SpaceRow row, StripPiece piece, IoBuffer target) => _reads.ReadBlocks(row, piece, target);
+    public LaneTask<IoError> ReadLocked(SpaceRow row, StripPiece piece, IoBuffer target) => _reads.ReadLocked(row, piece, target);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source) => _writes.Write(row, piece, source);

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Resiliency;
 // records copies that miss the page.
 
 /// <summary>Unmaps and poisons blocks by their entries, and tells which blocks were never written.</summary>
-internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
+internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, FailedWrites failed)
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -72,6 +72,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
 
         if (error == IoError.None)
         {
+            failed.Remove(piece);
             parts.Changes.Note(page, count);
         }
 
@@ -104,6 +105,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies)
     private void ResetBlocks(SpaceRow row, StripPiece piece, ChecksumPage page, int first, int count)
     {
         parts.Lost.Remove(piece);
+        failed.Remove(piece);
         for (int i = 0; i < count; i++)
         {
             if (page.Generations[first + i] == ChecksumSector.NeverWritten)

@@ -12,15 +12,16 @@ namespace TierSpaces.Engine.Resiliency;
 internal sealed class MirrorReads
 {
     private readonly MirrorCopies _copies;
+    private readonly FailedWrites _failed;
     private readonly IntegrityStore _integrity;
     private readonly SpaceMembers _members;
     private readonly BufferPool _buffers;
     private readonly SpaceHedges _hedges;
     private readonly bool _hasChecksums;
 
-    internal MirrorReads(EngineParts parts, MirrorCopies copies)
+    internal MirrorReads(EngineParts parts, MirrorCopies copies, FailedWrites failed)
     {
-        (_copies, _integrity, _members) = (copies, parts.Integrity, parts.Space.Members);
+        (_copies, _failed, _integrity, _members) = (copies, failed, parts.Integrity, parts.Space.Members);
         _buffers = parts.Space.Lane.Buffers;
         _hasChecksums = parts.Space.Shape.Checksums;
         _hedges = new SpaceHedges(parts.Space.Lane, parts.Space.Options.HedgeAfterNs, _members, OtherCopy, ReadOther);
@@ -31,7 +32,13 @@ internal sealed class MirrorReads
     internal long HedgesWon => _hedges.Won;
 
     internal LaneTask<IoError> Read(SpaceRow row, StripPiece piece, IoBuffer target) =>
-        _hasChecksums ? ReadVerified(row, piece, target) : ReadUnverified(row, piece, target);
+        _hasChecksums ? ReadVerified(row, piece, target)
+        : _failed.Contains(piece) ? LaneTask.FromResult(ILayoutEngine.Doubtful)
+        : ReadUnverified(row, piece, target);
+
+    /// <summary>Reads a piece under its lock, heals what is wrong and settles writes of it that have failed.</summary>
+    internal LaneTask<IoError> ReadLocked(SpaceRow row, StripPiece piece, IoBuffer target) =>
+        _hasChecksums ? ReadBlocks(row, piece, target) : ReadEqual(row, piece, target);
 
     /// <summary>Reads a piece without checksums: from another copy if one does not give it.</summary>
     internal async LaneTask<IoError> ReadUnverified(SpaceRow row, StripPiece piece, IoBuffer target)
@@ -44,7 +51,7 @@ internal sealed class MirrorReads
     }
 
     /// <summary>Reads every block of a piece from all copies, and heals what is wrong.</summary>
-    internal async LaneTask<IoError> ReadBlocks(SpaceRow row, StripPiece piece, IoBuffer target)
+    private async LaneTask<IoError> ReadBlocks(SpaceRow row, StripPiece piece, IoBuffer target)
     {
         ChecksumPage? page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
         if (page is null)
@@ -63,6 +70,19 @@ internal sealed class MirrorReads
 
         page.Unpin();
         return error;
+    }
+
+    /// <summary>Reads a piece without checksums when the copies of its blocks are equal.</summary>
+    private async LaneTask<IoError> ReadEqual(SpaceRow row, StripPiece piece, IoBuffer target)
+    {
+        IoError error = IoError.None;
+        for (int at = 0; at < piece.Length && error == IoError.None; at += SpaceShape.BlockSize)
+        {
+            StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = SpaceShape.BlockSize };
+            error = _failed.Contains(block) ? await _copies.Take(row, block, null, target.Slice(at, SpaceShape.BlockSize)) : error;
+        }
+
+        return error == IoError.None ? await ReadUnverified(row, piece, target) : error;
     }
 
     private async LaneTask<IoError> ReadVerified(SpaceRow row, StripPiece piece, IoBuffer target)

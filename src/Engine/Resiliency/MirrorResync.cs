@@ -6,6 +6,8 @@ namespace TierSpaces.Engine.Resiliency;
 
 // Makes the copies of a region agree after an unclean stop, and rebuilds copies.
 //
+// A region of which no good copy answers stays unresolved: what is on its disks is judged when they are back. A sector that cannot be read is an answer.
+//
 // Resync, per block: a copy that matches its entry wins; when none does, the first copy that answers is taken as an unflushed write.
 // Order: write the choice to all copies, flush, log its entry, flush, serve.
 //
@@ -128,9 +130,33 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             page.Pin();
         }
 
+        (IoError error, bool written) = await ResyncBlocks(row, piece, page, buffers, taken);
+        if (page is not null)
+        {
+            page.Unpin();
+        }
+
+        return (error, written);
+    }
+
+    private async LaneTask<(IoError Error, bool Written)> ResyncBlocks(
+        SpaceRow row, StripPiece piece, ChecksumPage? page, IoBuffer buffers, List<CapturedEntry> taken)
+    {
         int answered = await copies.ReadAllCopies(row, piece, buffers);
         bool written = false;
-        IoError error = IoError.None;
+        IoError error = answered == 0 && !await copies.AnswersAny(row, piece) ? IoError.Io : IoError.None;
+        if (answered == 0 && error == IoError.None && piece.Length > BlockSize)
+        {
+            for (int at = 0; at < piece.Length && error == IoError.None; at += BlockSize)   // a place that cannot be read: the others are judged
+            {
+                StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
+                (error, bool one) = await ResyncBlocks(row, block, page, buffers, taken);
+                written |= one;
+            }
+
+            return (error, written);
+        }
+
         for (int i = 0; i < piece.Length / BlockSize && error == IoError.None; i++)
         {
             StripPiece block = piece with { SlabOffset = piece.SlabOffset + (i * BlockSize), Length = BlockSize };
@@ -140,11 +166,6 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
                 written = true;
                 error = await copies.Overwrite(row, block, wrong, buffers.Slice((choice * piece.Length) + (i * BlockSize), BlockSize));
             }
-        }
-
-        if (page is not null)
-        {
-            page.Unpin();
         }
 
         return (error, written);

@@ -154,7 +154,11 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
             copies.NoteWrong(row, block, copy, error);
         }
 
-        if (good < 0)
+        if (good < 0 && copies.IsFailed(block))
+        {
+            await copies.ReadBlockHealing(row, block, page, buffers.Slice(0, BlockSize));
+        }
+        else if (good < 0)
         {
             copies.NoteLost(row, block, wrong);
             findings.BlocksLost++;

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -8,10 +9,11 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. A write is acknowledged only when every copy in the view holds it and every copy that misses it is durably stale.
 //  2. A copy counts only if it is not stale and its disk is in the view at the acknowledgement.
-//  3. A first write is recorded before it is submitted, and again if a flush meanwhile may have cleared the record.
+//  3. A block of which no good copy took a write for certain is listed as failed.
+//  4. A first write is recorded before it is submitted, and again if a flush meanwhile may have cleared the record.
 
 /// <summary>Writes a simple or mirrored space.</summary>
-internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
+internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, FailedWrites failed)
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -29,6 +31,15 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
         if (IsOnlyCopyGone(error) && !_shape.Checksums)
         {
             await _members.Evict(copies.PlaceOf(row, piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
+        }
+
+        if (error == IoError.None)
+        {
+            failed.Remove(piece);
+        }
+        else if (!_shape.Checksums && _shape.Copies > 1)
+        {
+            NoteFailed(row, piece, null);
         }
 
         return error;
@@ -54,6 +65,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
 
         IoError error = await NoteFirstWrites(page, piece, source, checksums);
         uint noted = _firstWrites.Generation;
+        bool isSubmitted = error == IoError.None;
         if (error == IoError.None)
         {
             error = await WriteCopies(row, piece, source);
@@ -72,10 +84,27 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies)
         {
             SetEntries(row, page, first, count, checksums);
         }
+        else if (isSubmitted)
+        {
+            NoteFailed(row, piece, page);
+        }
 
         s_checksums.Return(checksums);
         page.Unpin();
         return error;
+    }
+
+    /// <summary>Lists the blocks of a write that failed; one that was never written, or is lost, is answered by its entry whatever arrived.</summary>
+    private void NoteFailed(SpaceRow row, StripPiece piece, ChecksumPage? page)
+    {
+        for (int at = 0; at < piece.Length; at += BlockSize)
+        {
+            StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
+            if (page?.Generations[_integrity.FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned))
+            {
+                failed.Add(row, block);
+            }
+        }
     }
 
     private void SetEntries(SpaceRow row, ChecksumPage page, int first, int count, uint[] checksums)

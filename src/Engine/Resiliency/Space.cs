@@ -310,10 +310,29 @@ public sealed class Space : IBackingStore, IRepairable
         }
     }
 
-    /// <summary>Resyncs unresolved regions, then keeps cleaning idle ones, until the space closes.</summary>
+    /// <summary>Resyncs unresolved regions and cleans idle ones, until the space closes.</summary>
     private async LaneTask Maintain()
     {
-        for (int index = 0; index < _rows.Count && !_status.IsClosing; index++)
+        await ResolveAll();
+        while (!_status.IsStopping)
+        {
+            await _context.Lane.Delay(MaintenancePeriodNs);
+            await ResolveAll();   // those whose copies were away
+            if (!_status.IsStopping && _regions.HasIdleUncovered(_context.Options.CleanAfterNs))
+            {
+                await Flush();
+            }
+
+            if (!_status.IsStopping)
+            {
+                _regions.CleanIdle(_context.Options.CleanAfterNs);
+            }
+        }
+    }
+
+    private async LaneTask<Nothing> ResolveAll()
+    {
+        for (int index = 0; index < _rows.Count && _regions.Unresolved > 0 && !_status.IsStopping; index++)
         {
             for (int region = 0; _rows[index] is { } row && region < row.Regions.Length && !_status.IsStopping; region++)
             {
@@ -325,18 +344,6 @@ public sealed class Space : IBackingStore, IRepairable
             }
         }
 
-        while (!_status.IsStopping)
-        {
-            await _context.Lane.Delay(MaintenancePeriodNs);
-            if (!_status.IsStopping && _regions.HasIdleUncovered(_context.Options.CleanAfterNs))
-            {
-                await Flush();
-            }
-
-            if (!_status.IsStopping)
-            {
-                _regions.CleanIdle(_context.Options.CleanAfterNs);
-            }
-        }
+        return default;
     }
 }

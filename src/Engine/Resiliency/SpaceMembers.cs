@@ -222,6 +222,14 @@ internal sealed class SpaceMembers(IMemberHost host)
         return evicted == IoError.None || Fail(evicted, "a failed disk could not be taken out of the view") == IoError.None;
     }
 
+    /// <summary>Whether a member that failed a read is there and answers; one that has gone leaves the view.</summary>
+    internal async LaneTask<bool> Answers(int disk)
+    {
+        bool isGone = await IsFoundGone(disk);
+        _ = isGone && await Evict(disk, IoError.DeviceGone, hasOtherCopy: false, "a read");
+        return !isGone && IsLive(disk);
+    }
+
     /// <summary>Looks whether a member that failed a request is still there. False if it has left, or come back as another device, meanwhile.</summary>
     private async LaneTask<bool> IsFoundGone(int disk)
     {
