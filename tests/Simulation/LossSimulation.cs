@@ -226,6 +226,12 @@ internal sealed class LossSimulation
             }
         }
 
+        OpenAgain(world);
+    }
+
+    /// <summary>A virtual disk that has failed is opened again, as a host does.</summary>
+    private void OpenAgain(PoolWorld world)
+    {
         if (Violation is null && world.VirtualDisk!.Fault != IoError.None)
         {
             CrashSimulation.Count("virtual disk opened again after too many losses");
@@ -245,6 +251,7 @@ internal sealed class LossSimulation
         {
             world.Lane.Advance(2000 * Millisecond);   // what has failed is done again each second
             world.Lane.Run(world.Spaces.Resync(new SimPacer(world.Lane)));
+            OpenAgain(world);   // a flush fails that covers writes of which the last copy has been away
         }
 
         if (Violation is null && world.Spaces.BytesToResync > 0)

@@ -9,6 +9,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. Rounds do not overlap; a caller that asks during a round shares the next one.
 //  2. An entry that turns a never-written block into a written one is logged only after the data of the block was flushed.
 //  3. A disk whose flush failed leaves the view if the space keeps its data without it; else the space fails: a flush is never repeated and believed.
+//     So it does if such a disk has left before the flush.
 
 /// <summary>Makes writes durable.</summary>
 internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntries changes, FirstWrites firstWrites, FlushClock clock)
@@ -120,6 +121,13 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         return _status.Fault;
     }
 
+    /// <summary>Flushes every disk that was written; fails when one has left that alone held writes which were not flushed.</summary>
+    private async LaneTask<IoError> FlushAll()
+    {
+        IoError error = await FlushDisks();
+        return error == IoError.None && _members.HasMissedFlush ? IoError.Io : error;
+    }
+
     // 1. Capture the entries changed so far; records of first writes go to the other half from here on.
     // 2. If one of them turns a never-written block into a written one: flush the data first.
     // 3. Append what is still captured (an unmap in between wins) and write the log.
@@ -128,13 +136,13 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
     {
         if (!log.Exists)
         {
-            return await FlushDisks();
+            return await FlushAll();
         }
 
         bool anyFirst = changes.Capture();
         _follower?.OnRoundBegun();
         firstWrites.Switch();
-        IoError error = anyFirst ? await FlushDisks() : IoError.None;
+        IoError error = anyFirst ? await FlushAll() : IoError.None;
         error = error == IoError.None ? await log.Room(changes.CapturedBlocks) : error;
         if (error == IoError.None)
         {
@@ -143,7 +151,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         }
 
         ulong written = log.Journal.Written;
-        error = error == IoError.None ? await FlushDisks() : error;
+        error = error == IoError.None ? await FlushAll() : error;
         error = error == IoError.None ? await log.Medium!.MarkDropped() : error;
         if (error == IoError.None)
         {

@@ -11,7 +11,8 @@ namespace TierSpaces.Engine.Resiliency;
 //  3. A full host file system is waited for, a try a second: it is never the disk's failure. Data of clients waits a minute at most. Writes of the
 //     space itself (log, pages) wait for room as long as AwaitsRoom is set: their callers are answered by OrNoSpace after a
 //     minute, the work goes on, so nothing is left half done when there is room again.
-//  4. A flush that fails, for want of room too, is never repeated and believed: a file system may have dropped what it could not place.
+//  4. When a disk has left that alone held writes which were not flushed, flushes fail from then on, also when it is back: it may have lost its power.
+//  5. A flush that fails, for want of room too, is never repeated and believed: a file system may have dropped what it could not place.
 
 /// <summary>Reads, writes and flushes the member disks for one space, or for a ring in a cache pool.</summary>
 internal sealed class SpaceMembers(IMemberHost host)
@@ -161,6 +162,12 @@ internal sealed class SpaceMembers(IMemberHost host)
 
     /// <summary>Counts a disk as unflushed whatever is known of it.</summary>
     internal void NoteUnflushed(int disk) => Of(disk).Written++;
+
+    /// <summary>Whether a disk has left that alone held writes which were not flushed: it may have lost its power, and them.</summary>
+    internal bool HasMissedFlush { get; private set; }
+
+    /// <summary>A disk has left that held data alone.</summary>
+    internal void NoteLastGone(int disk) => HasMissedFlush |= Of(disk).Written > Of(disk).Flushed;
 
     /// <summary>Makes every completed write to every disk durable. The result names a disk that failed (−1: none).</summary>
     internal async LaneTask<int> FlushUnflushed()

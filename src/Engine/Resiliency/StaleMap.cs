@@ -104,7 +104,17 @@ internal sealed class StaleMap(SpaceContext space)
 
             for (int position = 0; row is not null && position < row.Places.Length; position++)
             {
-                if (row.Places[position].Disk == disk && Missable(row, position) is var mask and not 0)
+                if (row.Places[position].Disk != disk)
+                {
+                    continue;
+                }
+
+                if (HoldsAlone(row, position))
+                {
+                    _members.NoteLastGone(disk);
+                }
+
+                if (Missable(row, position) is var mask and not 0)
                 {
                     marks.Add(MarkStale(row, position, mask));
                 }
@@ -159,6 +169,10 @@ internal sealed class StaleMap(SpaceContext space)
 
         return error;
     }
+
+    /// <summary>Whether a position holds dirty regions that its group cannot give without it.</summary>
+    private bool HoldsAlone(SpaceRow row, int position) =>
+        (row.DirtyMask(position / _layout.GroupSize) & ~row.Stale[position] & ~_redundancy.GoodElsewhere(row, position)) != 0;
 
     private ushort Missable(SpaceRow row, int position) =>
         (ushort)(row.DirtyMask(position / _layout.GroupSize) & _redundancy.GoodElsewhere(row, position));
