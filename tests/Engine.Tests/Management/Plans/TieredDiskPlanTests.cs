@@ -67,6 +67,42 @@ public sealed partial class TieredDiskPlanTests
         Assert.InRange(made, 5, 15);
     }
 
+    // The cache of a disk has as many copies as its most redundant tier needs, so an error about them names that tier.
+    [Fact]
+    public void A_write_cache_that_lacks_disks_is_refused_with_the_tier_that_needs_them()
+    {
+        SubsystemWorld world = new();
+        world.NewPool([(64 * Mebibyte, MediaType.SSD), (64 * Mebibyte, MediaType.HDD), (64 * Mebibyte, MediaType.HDD)]);
+        TierRequest[] tiers = [.. new[] { (MediaType.SSD, "Simple"), (MediaType.HDD, "Mirror") }.Select(tier => new TierRequest(
+            world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, new TierTemplateRequest
+            {
+                FriendlyName = $"{tier.Item1}", MediaType = tier.Item1, ResiliencySettingName = tier.Item2,
+            })).UniqueId, 4 * Mebibyte))];
+        ManagementException? refused = Try(world, new VirtualDiskRequest { FriendlyName = "d", Tiers = tiers, WriteCacheSize = 8 * Mebibyte });
+        Assert.Equal(ManagementError.NotEnoughPhysicalDisks, refused?.Error);
+        Assert.Equal(
+            "-WriteCacheSize 8388608: the write cache of virtual disk 'd' has 2 copies, as its storage tier 'd_HDD' is Mirror and survives the loss of 1 disk: "
+            + "it needs 2 disks of usage Journal or flash (SSD, SCM); storage pool 'p' has 0 of usage Journal and 1 others that are flash.", refused!.Message);
+    }
+
+    [Theory]
+    [InlineData(1, null, ManagementError.CopiesRange, "-ResiliencySettingName Simple")]
+    [InlineData(null, 0, ManagementError.RedundancyRange, "-ResiliencySettingName Simple")]
+    [InlineData(4, null, ManagementError.CopiesRange, "Give 2, which survives the failure of one physical disk, or 3")]
+    [InlineData(null, 3, ManagementError.RedundancyRange, "Give 1, which has 2 copies, or 2, which has 3.")]
+    public void A_mirror_of_one_copy_is_refused_with_the_layout_that_has_one(int? copies, int? redundancy, ManagementError error, string action)
+    {
+        SubsystemWorld world = new();
+        world.NewPool([(64 * Mebibyte, MediaType.SSD)]);
+        TierTemplateRequest request = new()
+        {
+            FriendlyName = "t", ResiliencySettingName = "Mirror", NumberOfDataCopies = copies, PhysicalDiskRedundancy = redundancy,
+        };
+        ManagementException? refused = Refused(() => world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, request)));
+        Assert.Equal(error, refused?.Error);
+        Assert.Contains(action, refused!.Action, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void What_is_written_is_shown_where_it_went()
     {
