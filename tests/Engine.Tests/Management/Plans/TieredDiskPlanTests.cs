@@ -16,25 +16,42 @@ public sealed partial class TieredDiskPlanTests
     [InlineData(2)]
     [InlineData(3)]
     [InlineData(4)]
-    public void The_largest_tier_of_a_template_is_obtained_and_a_slice_more_is_refused(int seed)
+    public void The_largest_tier_of_a_template_is_obtained_alone_and_beside_the_largest_of_the_other_and_a_slice_more_is_refused(int seed)
     {
         Random random = new(seed);
-        for (int i = 0; i < 15; i++)
+        int pairs = 0;
+        for (int i = 0; i < 16; i++)
         {
             SubsystemWorld world = RandomWorld(random);
-            foreach (Guid template in RandomTemplates(world, random))
+            bool hasCache = i % 2 == 0;   // chosen by itself: it becomes smaller where tiers are larger
+            SetCacheDefault(world, hasCache ? ulong.MaxValue : 0);
+            Guid[] templates = RandomTemplates(world, random);
+            SupportedSize[] sizes = [.. templates.Select(template => world.Run(world.Subsystem.Tiers.SupportedSizeAsync(template, null)))];
+            Assert.All(sizes, static size => Assert.Equal((Mebibyte, Mebibyte), (size.Min, size.Divisor)));
+            bool isPair = sizes.All(static size => size.Max > 0);
+            pairs += isPair ? 1 : 0;
+            Assert.Equal(isPair ? CacheOf(world, Of((0, 1), (1, 1))) : null, isPair ? CacheOf(world, Of((0, sizes[0].Max), (1, sizes[1].Max))) : null);
+            for (int tier = 0; tier < templates.Length; tier++)
             {
-                SupportedSize sizes = world.Run(world.Subsystem.Tiers.SupportedSizeAsync(template, null));
-                Assert.Equal((Mebibyte, Mebibyte), (sizes.Min, sizes.Divisor));
-                VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = [new TierRequest(template, sizes.Max + 1)] };
-                Assert.Equal((ManagementError.NotEnoughCapacity, sizes.Max), Most(Try(world, request)));
-                if (sizes.Max > 0)
-                {
-                    Assert.Null(Try(world, request with { Tiers = [new TierRequest(template, sizes.Max)] }));
-                }
+                Assert.Null(sizes[tier].Max > 0 ? Try(world, Of((tier, sizes[tier].Max))) : null);
+                long other = Math.Max(sizes[1 - tier].Max, 1);
+                ManagementException?[] refused =
+                    [Try(world, Of((tier, sizes[tier].Max + 1))), Try(world, Of((tier, sizes[tier].Max + 1), (1 - tier, other)))];
+                Assert.True(hasCache || refused.Any(error => error is not null && Most(error) == (ManagementError.NotEnoughCapacity, sizes[tier].Max)));
             }
+
+            VirtualDiskRequest Of(params (int Template, long Size)[] tiers) =>
+                new() { FriendlyName = "d", Tiers = [.. tiers.Select(tier => new TierRequest(templates[tier.Template], tier.Size))] };
         }
+
+        Assert.InRange(pairs, 5, 16);
     }
+
+    private static void SetCacheDefault(SubsystemWorld world, ulong size) =>
+        world.Run(world.Subsystem.Pools.SetAsync(world.Pool, settings => settings with { WriteCacheSizeDefault = size, AutoWriteCacheSize = false }));
+
+    private static long? CacheOf(SubsystemWorld world, VirtualDiskRequest request) =>
+        world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request)).Disk.WriteCacheSize;
 
     // Two tiers with a cache: the size that a validation error names as possible fits, and no larger one does; afterwards each tier grows to its largest
     // size and no further, and the bytes in use are the sum of the bytes that are shown.
