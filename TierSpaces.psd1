@@ -14,7 +14,7 @@
     TypesToProcess       = 'TierSpaces.types.ps1xml'
     FunctionsToExport    = @()
     VariablesToExport    = @()
-    AliasesToExport      = @()
+    AliasesToExport      = 'Flush-Volume', 'Initialize-Volume', 'Write-FileSystemCache'
     CmdletsToExport      = @(
         'Add-PhysicalDisk'
         'Get-PhysicalDisk'
@@ -38,6 +38,7 @@
         'Remove-StoragePool'
         'Set-StoragePool'
         'Update-StoragePool'
+        'Update-StorageProviderCache'
         'Optimize-StoragePool'
         'Test-StoragePowerCut'
         'Get-StorageEnclosure'

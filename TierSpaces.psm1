@@ -6,4 +6,4 @@ if (-not (Test-Path -LiteralPath $assembly)) {
 }
 
 Import-Module (Join-Path $PSScriptRoot 'TierSpaces.psd1') -Scope Local
-Export-ModuleMember -Cmdlet *
+Export-ModuleMember -Cmdlet * -Alias *

@@ -25,7 +25,7 @@ internal static class CmdletSource
 
             /// <summary>{{Xml(verb.Verb.Help)}}</summary>
             [Cmdlet("{{name[0]}}", "{{name[1]}}"{{Options(verb)}})]
-            {{Outputs(verb)}}public sealed class {{ClassName(verb)}} : StorageCommand<{{verb.RequestType.Name}}, {{verb.OutputType.Name}}>
+            {{Aliases(verb)}}{{Outputs(verb)}}public sealed class {{ClassName(verb)}} : StorageCommand<{{verb.RequestType.Name}}, {{verb.OutputType.Name}}>
             {
 
             """);
@@ -36,6 +36,9 @@ internal static class CmdletSource
 
         return source.Append("}\n").ToString();
     }
+
+    private static string Aliases(VerbDescription verb) =>
+        CmdletAliases.Of(verb.Name).ToArray() is { Length: > 0 } aliases ? $"[Alias({string.Join(", ", aliases.Select(Text))})]\n" : "";
 
     private static string Outputs(VerbDescription verb) => verb.Verb.ReturnsNothing
         ? ""
@@ -99,6 +102,7 @@ internal static class CmdletSource
         if (parameter.Attribute.ObjectClass.Length > 0)
         {
             yield return $"PSTypeName({Text(TypeNames.Short(parameter.Attribute.ObjectClass))})";
+            yield return "ValidateNotNull";   // a variable without an object must not mean every object
         }
 
         if (NumberRange.IsNumber(parameter))

@@ -50,7 +50,7 @@ internal static class BoundRequest
     {
         SwitchParameter flag => flag.ToBool(),
         PSObject one => ObjectName.Unique(one),
-        PSObject[] several => Array.ConvertAll(several, ObjectName.Unique),
+        PSObject[] several => Array.ConvertAll(several, static one => one is null ? null : ObjectName.Unique(one)),
         string path when parameter.Attribute.Kind == ParameterKind.Path => FullPath(path, cmdlet),
         string[] paths when parameter.Attribute.Kind == ParameterKind.Path => Array.ConvertAll(paths, path => FullPath(path, cmdlet)),
         _ => value,

@@ -36,6 +36,11 @@ internal static class OutputObject
             output.Properties.Add(new PSNoteProperty(property.Name, Shown(value, shown)), preValidated: true);
         }
 
+        foreach ((string alias, string property) in Shape<TInfo>.Aliases)
+        {
+            output.Properties.Add(new PSAliasProperty(alias, property), preValidated: true);
+        }
+
         for (int i = 0; i < names.Length; i++)
         {
             output.TypeNames.Insert(i, names[i]);
@@ -66,6 +71,10 @@ internal static class OutputObject
         // The one property whose value is written in place of the object; none for most.
         internal static readonly (PropertyInfo? Property, ShownEnumeration? Shown) Value =
             Properties.FirstOrDefault(one => one.Property.Name == typeof(TInfo).GetCustomAttribute<WindowsClassAttribute>()?.Value);
+
+        internal static readonly (string Alias, string Property)[] Aliases =
+            [.. (typeof(TInfo).GetCustomAttribute<WindowsClassAttribute>()?.Aliases ?? "").Split(',', StringSplitOptions.RemoveEmptyEntries)
+                .Select(static pair => pair.Trim().Split('=')).Select(static pair => (pair[0], pair[1]))];
 
         internal static readonly string[] Names = TypeNames.Of(typeof(TInfo));
 

@@ -90,6 +90,7 @@ namespace TierSpaces.Contracts;
 [JsonSerializable(typeof(RepairVolumeRequest))]
 [JsonSerializable(typeof(WriteVolumeCacheRequest))]
 [JsonSerializable(typeof(UpdateHostStorageCacheRequest))]
+[JsonSerializable(typeof(UpdateStorageProviderCacheRequest))]
 [JsonSerializable(typeof(GetSupportedFileSystemsRequest))]
 [JsonSerializable(typeof(GetSupportedClusterSizesRequest))]
 [JsonSerializable(typeof(VerbReply<FileStorageTierInfo>))]

@@ -25,6 +25,40 @@ Describe 'Format-Volume' -Skip:$noDisks {
         Get-Content (Join-Path $env:TIERSPACES_VOLUME_ROOT E/file) | Should -Be $Name
     }
 
+    It 'makes <Name> with an allocation unit of <Size> bytes, which only <Name> has, with the default and says so' -ForEach @(
+        @{ Name = 'CSVFS_NTFS'; Made = 'ext4'; Size = 65536 }
+        @{ Name = 'CSVFS_NTFS'; Made = 'ext4'; Size = 2MB }
+        @{ Name = 'ReFS'; Made = 'xfs'; Size = 65536 }
+    ) {
+        $volume = Format-Volume E -FileSystem $Name -AllocationUnitSize $Size -Force -Confirm:$false -WarningVariable said -WarningAction SilentlyContinue
+        $volume.FileSystem | Should -Be $Made
+        $volume.AllocationUnitSize | Should -Be 4096
+        @($said) -match "-AllocationUnitSize $Size has no effect: $Name has it, and $Made" | Should -HaveCount 1
+    }
+
+    It 'says nothing of an allocation unit of <Size> bytes, which <Name> and <Made> have' -ForEach @{ Name = 'CSVFS_NTFS'; Made = 'ext4'; Size = 4096 } {
+        $volume = Format-Volume E -FileSystem $Name -AllocationUnitSize $Size -Force -Confirm:$false -WarningVariable said -WarningAction SilentlyContinue
+        $volume.AllocationUnitSize | Should -Be $Size
+        @($said) -match 'AllocationUnitSize' | Should -BeNullOrEmpty
+    }
+
+    It 'refuses an allocation unit of <Size> bytes for <Name>' -ForEach @(
+        @{ Name = 'CSVFS_NTFS'; Size = 3000 }
+        @{ Name = 'CSVFS_NTFS'; Size = 256 }
+        @{ Name = 'CSVFS_NTFS'; Size = 4MB }
+        @{ Name = 'ReFS'; Size = 8192 }
+        @{ Name = 'ext4'; Size = 65536 }
+    ) {
+        $failure = Get-WrittenError { Format-Volume E -FileSystem $Name -AllocationUnitSize $Size -Force -Confirm:$false -WarningAction Ignore }
+        $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 43000,Format-Volume'
+    }
+
+    It 'is also called Initialize-Volume' {
+        (Get-Command Initialize-Volume).Definition | Should -Be 'Format-Volume'
+        (Initialize-Volume E -NewFileSystemLabel again -Force -Confirm:$false).FileSystemLabel | Should -Be 'again'
+        (Get-WrittenError { Initialize-Volume -Path /none -Confirm:$false }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_Path,Format-Volume'
+    }
+
     It 'names the package of a tool that is not installed' {
         if (Get-Command mkfs.ntfs -ErrorAction Ignore) { Set-ItResult -Skipped -Because 'ntfs-3g is installed'; return }
         (Format-Volume E -FileSystem NTFS -Force -Confirm:$false -WarningAction Ignore).FileSystem | Should -Be 'ext4'

@@ -27,6 +27,19 @@ Describe 'Get-Disk' -Skip:$noDisks {
         Get-Disk | Out-String -Width 200 | Should -Match 'Number\s+Friendly Name\s+Serial Number\s+HealthStatus\s+OperationalStatus\s+Total Size\s+Partition Style'
     }
 
+    It 'has its number and its identifier also as the properties that parameters of other cmdlets are called' {
+        Get-Disk | ForEach-Object DiskNumber | Should -Be 1
+        (Get-Disk).DiskId | Should -Be (Get-VirtualDisk Data).UniqueId
+        (Get-Disk | Get-Member DiskNumber).MemberType | Should -Be 'AliasProperty'
+        Get-Disk | Initialize-Disk
+        Get-Disk | Select-Object DiskNumber | New-Partition -Size 32MB | ForEach-Object DiskNumber | Should -Be 1
+        (Get-Disk | Get-Partition).PartitionNumber | Should -Be 1
+        (Get-Disk | Select-Object DiskId | Get-Partition).PartitionNumber | Should -Be 1
+        Get-Disk | Remove-Partition -PartitionNumber 1 -Confirm:$false
+        Get-Disk | Get-Partition | Should -BeNullOrEmpty
+        Get-Disk | Clear-Disk -RemoveData -Confirm:$false
+    }
+
     It 'lists no virtual disk that is not connected, and says so of one that is named' {
         Disconnect-VirtualDisk Data
         Get-Disk | Should -BeNullOrEmpty

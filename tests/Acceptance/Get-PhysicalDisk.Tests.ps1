@@ -30,6 +30,20 @@ Describe 'Get-PhysicalDisk' {
         ($pool | Get-PhysicalDisk).Count | Should -Be 4
     }
 
+    It 'gives every image file a serial number of its own and its path as its location, in a pool and out of it' {
+        $known = Get-PhysicalDisk
+        $known.SerialNumber | ForEach-Object { $_ | Should -Match '^[0-9A-F]{16}$' }
+        ($known.SerialNumber | Select-Object -Unique).Count | Should -Be $known.Count
+        $known | ForEach-Object { $_.PhysicalLocation | Should -Be $_.Path }
+        (Get-PhysicalDisk -FriendlyName disk3 -SerialNumber $disks[2].SerialNumber).FriendlyName | Should -Be 'disk3'
+        $null = New-StoragePool -FriendlyName Serial -StorageSubSystemFriendlyName 'Storage Spaces*' -PhysicalDisks $disks[2]
+        (Get-PhysicalDisk disk3).SerialNumber | Should -Be $disks[2].SerialNumber
+        $null = Stop-TierSpacesHost
+        (Get-PhysicalDisk).SerialNumber | Should -Be $known.SerialNumber
+        Remove-StoragePool Serial -Confirm:$false
+        (Get-PhysicalDisk disk3).SerialNumber | Should -Be $disks[2].SerialNumber
+    }
+
     It 'says why a disk cannot join a pool' {
         ($pool | Get-PhysicalDisk)[0].CannotPoolReason | Should -Be 'In a Pool'
     }

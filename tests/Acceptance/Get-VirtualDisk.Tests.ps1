@@ -31,6 +31,13 @@ Describe 'Get-VirtualDisk' {
         $lines[2] | Should -Match '^Data\s+Mirror\s+1\s+\S+\s+Healthy\s+\S+ MB\s+\S+ MB\s+\d\d\.\d\d%$'
     }
 
+    It 'shows the efficiency of a thin disk as that of what it takes' {
+        $null = New-VirtualDisk Pool1 -FriendlyName Thin -Size 10GB -ProvisioningType Thin -WarningAction Ignore
+        $line = (Get-VirtualDisk Thin | Out-String -Width 200).Trim() -split '\r?\n' | Select-Object -Last 1
+        $line | Should -Match '^Thin\s.*\s10 GB\s.*\s\d\d?\.\d\d%$'
+        Remove-VirtualDisk Thin -Confirm:$false
+    }
+
     It 'filters as scripts do' {
         (Get-VirtualDisk | Where-Object ResiliencySettingName -EQ Simple).FriendlyName | Should -Be 'Other'
         (Get-VirtualDisk | Sort-Object Size | Select-Object -First 1).Size | Should -BeOfType [uint64]

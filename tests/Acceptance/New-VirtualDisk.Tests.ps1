@@ -179,4 +179,12 @@ Describe 'New-VirtualDisk' {
     It 'refuses a pool that does not exist' {
         (Get-WrittenError { New-VirtualDisk nothing -FriendlyName X -Size 32MB }).FullyQualifiedErrorId | Should -BeLike '*NotFound_*FriendlyName,New-VirtualDisk'
     }
+
+    It 'answers a list of tiers with a place that is empty by the name of the parameter' {
+        $tier = New-StorageTier Pool1 -FriendlyName Hole -MediaType SSD
+        $failure = { New-VirtualDisk Pool1 -FriendlyName Hole -StorageTiers @($tier, $null) -StorageTierSizes 8MB, 8MB } | Should -Throw -PassThru
+        $failure.FullyQualifiedErrorId | Should -BeLike 'ParameterArgumentValidationError,*'
+        "$failure" | Should -Match "'StorageTiers'"
+        Remove-StorageTier Hole -Confirm:$false
+    }
 }

@@ -3,7 +3,7 @@
 BeforeDiscovery {
     . $PSScriptRoot/Session.ps1
     $rows = Import-Csv -Delimiter "`t" $PSScriptRoot/../Conformance/Facts/parameters.tsv | Where-Object { $_.State -eq 'works' -and $_.Cmdlet -ne '*' }
-    $cmdlets = (Get-Command -Module TierSpaces).Name | ForEach-Object { @{ Cmdlet = $_; Working = @($rows | Where-Object Cmdlet -EQ $_ | ForEach-Object Parameter) } }
+    $cmdlets = (Get-Command -Module TierSpaces -CommandType Cmdlet).Name | ForEach-Object { @{ Cmdlet = $_; Working = @($rows | Where-Object Cmdlet -EQ $_ | ForEach-Object Parameter) } }
 }
 
 BeforeAll {

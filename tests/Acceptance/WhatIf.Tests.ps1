@@ -106,7 +106,7 @@ Describe '-Verbose' {
 
 Describe '-Confirm' {
     It 'has a high impact for what destroys, and only for that' {
-        $high = (Get-Command -Module TierSpaces | Where-Object {
+        $high = (Get-Command -Module TierSpaces -CommandType Cmdlet | Where-Object {
             ($_.ImplementingType.GetCustomAttributes([System.Management.Automation.CmdletAttribute], $false)).ConfirmImpact -eq 'High'
         }).Name
         $high | Sort-Object | Should -Be 'Clear-Disk', 'Format-Volume', 'Remove-Partition', 'Remove-PhysicalDisk', 'Remove-StoragePool', 'Remove-VirtualDisk', 'Reset-PhysicalDisk'

@@ -18,4 +18,8 @@ Describe 'Write-VolumeCache' -Skip:$noDisks {
         Write-VolumeCache E | Should -BeNullOrEmpty
         (Write-VolumeCache E -PassThru).DriveLetter | Should -Be 'E'
     }
+
+    It 'is also called <_>' -ForEach 'Write-FileSystemCache', 'Flush-Volume' {
+        (& $_ E -PassThru).DriveLetter | Should -Be 'E'
+    }
 }

@@ -4,12 +4,13 @@ namespace TierSpaces.Conformance;
 
 /// <summary>One cmdlet as the built assembly declares it.</summary>
 /// <param name="Name">Verb and noun.</param>
+/// <param name="Aliases">Other names.</param>
 /// <param name="DefaultSet">Its default parameter set, or null.</param>
 /// <param name="ShouldProcess">Whether it has -WhatIf and -Confirm.</param>
 /// <param name="Outputs">Type names of what it returns.</param>
 /// <param name="Parameters">Its parameters, inherited ones included.</param>
 public sealed record CompiledCmdlet(
-    string Name, string? DefaultSet, bool ShouldProcess, string[] Outputs, CompiledParameter[] Parameters)
+    string Name, string[] Aliases, string? DefaultSet, bool ShouldProcess, string[] Outputs, CompiledParameter[] Parameters)
 {
     /// <summary>Names of the sets that any parameter mentions.</summary>
     public IEnumerable<string> Sets => Parameters.SelectMany(p => p.Bindings.Keys).Where(set => set != CompiledParameter.AllSets).Distinct();
@@ -55,6 +56,7 @@ public static class CompiledCmdlets
 
     private static CompiledCmdlet Describe(Type type, CustomAttributeData cmdlet) => new(
         $"{cmdlet.ConstructorArguments[0].Value}-{cmdlet.ConstructorArguments[1].Value}",
+        [.. Attributes(type, "AliasAttribute").SelectMany(a => Texts(a.ConstructorArguments[0]))],
         Named<string>(cmdlet, "DefaultParameterSetName"),
         Named<bool>(cmdlet, "SupportsShouldProcess"),
         [.. Attributes(type, "OutputTypeAttribute").SelectMany(a => Texts(a.ConstructorArguments[0]))],

@@ -17,6 +17,24 @@ public sealed partial class ModuleTests
         Assert.Equal(CompiledCmdlets.All.Keys.Order(), CmdletName().Matches(Text("TierSpaces.psd1")).Select(m => m.Groups[1].Value).Order());
 
     [Fact]
+    public void The_manifest_exports_every_alias() =>
+        Assert.Equal(CmdletAliases.All.Keys.Order(), AliasList().Match(Text("TierSpaces.psd1")).Groups[1].Captures.Select(static alias => alias.Value).Order());
+
+    [Fact]
+    public void Every_alias_is_one_of_its_cmdlet_and_the_name_of_none()
+    {
+        Assert.Equal(
+            CmdletAliases.All.OrderBy(static pair => pair.Key).Select(static pair => (pair.Key, pair.Value)),
+            CompiledCmdlets.All.Values.SelectMany(static cmdlet => cmdlet.Aliases.Select(alias => (alias, cmdlet.Name))).Order());
+        Assert.All(CmdletAliases.All, static pair =>
+        {
+            Assert.Equal(pair.Value, VerbDescription.Find(pair.Key.ToUpperInvariant())!.Name);
+            Assert.DoesNotContain(pair.Key, VerbDescription.All.Select(static verb => verb.Name), StringComparer.OrdinalIgnoreCase);
+            Assert.Null(AbsentCmdlets.Find(pair.Key));
+        });
+    }
+
+    [Fact]
     public void The_manifest_has_the_version_of_the_assemblies() =>
         Assert.Equal(ContractsVersion.Text, ModuleVersion().Match(Text("TierSpaces.psd1")).Groups[1].Value);
 
@@ -61,6 +79,9 @@ public sealed partial class ModuleTests
 
     [GeneratedRegex(@"^\s+ModuleVersion\s+= '(.+)'\s*$", RegexOptions.Multiline)]
     private static partial Regex ModuleVersion();
+
+    [GeneratedRegex(@"^\s+AliasesToExport\s+= (?:'(\w+-\w+)'(?:, )?)+\s*$", RegexOptions.Multiline)]
+    private static partial Regex AliasList();
 
     [GeneratedRegex(@"^\s+'(\w+-\w+)'\s*$", RegexOptions.Multiline)]
     private static partial Regex CmdletName();

@@ -20,6 +20,8 @@ internal static class TypeMapping
         ["CimInstance"] = "System.Management.Automation.PSObject",
         ["JobState"] = Contracts + "StorageJobState",   // a shell has a JobState of its own
         ["PhysicalDiskHealthStatus"] = Contracts + "HealthStatus",
+        ["PSReference"] = "System.String",   // refused
+        ["Uri"] = "System.String",   // refused
         ["Version"] = "System.String",
     };
 

@@ -35,6 +35,7 @@ internal static class GoldenObjects
         ["NumberOfColumnsMin"] = "of Parity it was that of Simple before virtual disks could have parity",
         ["MetadataPagesUsed"] = "depends on how the present version cuts pages",
         ["Lane"] = "depends on the lanes of the present host",
+        ["SerialNumber"] = "image files had none; the present host gives one to those that their pool has none for",
         ["StartTime"] = "when the present host took the job up",
         ["TimeOfLastStateChange"] = "when the present host took the job up",
         ["ElapsedTime"] = "depends on how fast the present version is",
@@ -113,8 +114,12 @@ internal static class GoldenObjects
     private static string Key(JsonNode one) => string.Join(
         '\n', one.AsObject().Where(property => !IsLeftOut(one.AsObject(), property.Key)).Select(static property => property.Value?.ToJsonString()));
 
-    /// <summary>Whether a property of an object is not compared. What a virtual disk with parity has allocated once counted the parity.</summary>
+    /// <summary>
+    /// Whether a property of an object is not compared. What a virtual disk with parity has allocated once counted the parity; an image file without a place
+    /// had no location, and now has its path, which is one of the present host.
+    /// </summary>
     private static bool IsLeftOut(JsonObject owner, string property) => s_leftOut.ContainsKey(property)
+        || (property == "PhysicalLocation" && owner[property]?.ToString() is (null or ['/', ..]))
         || (property == "AllocatedSize" && owner.TryGetPropertyValue("ResiliencySettingName", out JsonNode? layout) && layout?.ToString() == "Parity");
 
     private static void Compare(string where, JsonNode? recorded, JsonNode? present, List<string> differences)

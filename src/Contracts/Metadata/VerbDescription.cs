@@ -41,14 +41,8 @@ public sealed class VerbDescription
         typeof(VerbDescription).Assembly.GetTypes()
             .Select(TryOf).OfType<VerbDescription>().OrderBy(verb => verb.Name, StringComparer.Ordinal);
 
-    /// <summary>The verb of that name in any case, or null. Costs the one type, not the catalogue.</summary>
-    public static VerbDescription? Find(string name) =>
-        name.Count(c => c == '-') == 1
-        && typeof(VerbDescription).Assembly.GetType(
-            $"TierSpaces.Contracts.{name.Replace("-", "")}Request", throwOnError: false, ignoreCase: true) is { } type
-        && TryOf(type) is { } verb && verb.Name.Equals(name, StringComparison.OrdinalIgnoreCase)
-            ? verb
-            : null;
+    /// <summary>The verb of that name or alias in any case, or null. Costs the one type, not the catalogue.</summary>
+    public static VerbDescription? Find(string name) => FindByName(CmdletAliases.Resolve(name));
 
     /// <summary>The verb a request record declares.</summary>
     public static VerbDescription Of(Type requestType) =>
@@ -66,4 +60,12 @@ public sealed class VerbDescription
             ? s_known.GetOrAdd(type, new VerbDescription(type, verb))
             : null;
     }
+
+    private static VerbDescription? FindByName(string name) =>
+        name.Count(c => c == '-') == 1
+        && typeof(VerbDescription).Assembly.GetType(
+            $"TierSpaces.Contracts.{name.Replace("-", "")}Request", throwOnError: false, ignoreCase: true) is { } type
+        && TryOf(type) is { } verb && verb.Name.Equals(name, StringComparison.OrdinalIgnoreCase)
+            ? verb
+            : null;
 }

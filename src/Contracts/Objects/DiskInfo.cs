@@ -3,7 +3,7 @@ namespace TierSpaces.Contracts;
 /// <summary>A disk: a connected virtual disk with a block device, what Get-Disk returns.</summary>
 [WindowsClass(
     "MSFT_Disk", "Number", "Friendly Name=FriendlyName", "Serial Number=SerialNumber", "HealthStatus", "OperationalStatus", "Total Size=Size:bytes",
-    "Partition Style=PartitionStyle")]
+    "Partition Style=PartitionStyle", Aliases = "DiskNumber=Number, DiskId=UniqueId")]
 public sealed record DiskInfo
 {
     /// <summary>Number, from 1; kept over restarts of the host while the virtual disk is connected.</summary>

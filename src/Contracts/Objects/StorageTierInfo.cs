@@ -3,7 +3,7 @@ namespace TierSpaces.Contracts;
 /// <summary>A storage tier: a template of a pool, or a tier of a virtual disk. Returned by Get-StorageTier.</summary>
 [WindowsClass(
     "MSFT_StorageTier", "FriendlyName", "TierClass", "MediaType", "ResiliencySettingName",
-    "FaultDomainRedundancy=PhysicalDiskRedundancy", "Size:bytes", "FootprintOnPool:bytes", "StorageEfficiency=Size/FootprintOnPool")]
+    "FaultDomainRedundancy=PhysicalDiskRedundancy", "Size:bytes", "FootprintOnPool:bytes", "StorageEfficiency=AllocatedSize/FootprintOnPool")]
 public sealed record StorageTierInfo
 {
     public string FriendlyName { get; init; } = "";

@@ -3,7 +3,7 @@ namespace TierSpaces.Contracts;
 /// <summary>A virtual disk: what Get-VirtualDisk returns.</summary>
 [WindowsClass(
     "MSFT_VirtualDisk", "FriendlyName", "ResiliencySettingName", "FaultDomainRedundancy=PhysicalDiskRedundancy",
-    "OperationalStatus", "HealthStatus", "Size:bytes", "FootprintOnPool:bytes", "StorageEfficiency=Size/FootprintOnPool")]
+    "OperationalStatus", "HealthStatus", "Size:bytes", "FootprintOnPool:bytes", "StorageEfficiency=AllocatedSize/FootprintOnPool")]
 public sealed record VirtualDiskInfo
 {
     public string FriendlyName { get; init; } = "";

@@ -109,9 +109,8 @@ public static class AbsentCmdlets
             "Get-StorageFirmwareInformation Update-StorageFirmware"),
         .. Group(
             "There are no storage providers beside this one, and its objects are never out of date.",
-            "Use Get-StorageSubSystem, and Update-StoragePool to look for disks again.",
-            "Get-StorageProvider Set-StorageProvider Register-StorageSubsystem Unregister-StorageSubsystem Set-StorageSubSystem "
-                + "Update-StorageProviderCache"),
+            "Use Get-StorageSubSystem, and Update-StorageProviderCache to look at the disks again.",
+            "Get-StorageProvider Set-StorageProvider Register-StorageSubsystem Unregister-StorageSubsystem Set-StorageSubSystem"),
         .. Group(
             "The settings of Windows for disks that arrive do not apply here.",
             "Use Set-StoragePool for the defaults of a pool.",

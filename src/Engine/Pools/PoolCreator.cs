@@ -75,7 +75,7 @@ internal static class PoolCreator
                 FaultDomainPath = spec.FaultDomainPath,
                 EnclosureNumber = spec.EnclosureNumber,
                 SlotNumber = spec.SlotNumber,
-                SerialNumber = identity.SerialNumber,
+                SerialNumber = spec.SerialNumber ?? identity.SerialNumber,
                 Model = identity.Model,
                 Manufacturer = identity.Manufacturer,
                 FirmwareVersion = identity.FirmwareVersion,

@@ -52,6 +52,9 @@ public sealed record NewDiskSpec(IDisk Disk, string FriendlyName)
     /// <summary>Slot the user has named, or -1.</summary>
     public int SlotNumber { get; init; } = -1;
 
+    /// <summary>Serial number that the pool keeps; null: as the disk reports it.</summary>
+    public string? SerialNumber { get; init; }
+
     /// <summary>Text of the user, or empty.</summary>
     public string Description { get; init; } = "";
 }

@@ -146,6 +146,13 @@ internal sealed class HostServices : IAsyncDisposable
         }
     }
 
+    /// <summary>Looks at every registered physical disk again, opens the storage pools that can be opened now, and attaches what is on them.</summary>
+    public async Task LookAgainAsync()
+    {
+        await Subsystem.Pools.UpdateAsync().ConfigureAwait(false);
+        await AttachConnectedAsync().ConfigureAwait(false);
+    }
+
     private void TryAttach(VirtualDiskStatus disk)
     {
         try

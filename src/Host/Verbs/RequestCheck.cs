@@ -65,6 +65,13 @@ internal static class RequestCheck
 
     private static void CheckAccepted(ParameterDescription parameter, object? item)
     {
+        if (parameter.Attribute.ObjectClass.Length > 0 && item is (null or ""))
+        {
+            throw new StorageException(
+                StorageErrors.InvalidParameter, $"-{parameter.Name} '' is not accepted: an object of class {parameter.Attribute.ObjectClass} is missing.",
+                "Give objects of that class, or their unique identifiers or friendly names.", parameter.Name);
+        }
+
         string[] words = parameter.AcceptedValues;
         string text = Convert.ToString(item, CultureInfo.InvariantCulture) ?? "";
         if (item is null || (words.Length > 0 && !words.Contains(text, StringComparer.OrdinalIgnoreCase)))

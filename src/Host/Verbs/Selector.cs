@@ -49,7 +49,8 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     }
 
     /// <summary>
-    /// Objects that were passed as such: each reference is a unique identifier, or a friendly name with wildcards.
+    /// Objects that were passed as such: each reference is a unique identifier, or a friendly name with wildcards. One in the form of an identifier is not
+    /// found by its unique identifier, any other one by its friendly name.
     /// </summary>
     public List<T> ByReference(IEnumerable<string> references, Action<StorageErrorInfo> fail)
     {
@@ -57,7 +58,7 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
         foreach (string reference in references)
         {
             T? exact = all.FirstOrDefault(item => idOf(item).Equals(reference, StringComparison.OrdinalIgnoreCase));
-            Collect(FriendlyName, reference, exact is null ? Fitting(reference, nameOf) : [exact], found, fail);
+            Collect(Guid.TryParse(reference, out _) ? UniqueId : FriendlyName, reference, exact is null ? Fitting(reference, nameOf) : [exact], found, fail);
         }
 
         return found;
@@ -89,18 +90,19 @@ internal sealed class Selector<T>(string windowsClass, IReadOnlyCollection<T> al
     {
         StorageErrorInfo? error = null;
         List<T> found = Select(friendlyName, uniqueId, name, ListOf(reference), e => error = e);
-        string text = friendlyName ?? uniqueId ?? name ?? reference ?? "";
-        return error is null ? Only(found, text) : throw new StorageException(error);
+        (string property, string text) = friendlyName is not null ? (FriendlyName, friendlyName)
+            : uniqueId is not null ? (UniqueId, uniqueId) : name is not null ? ("Name", name) : (FriendlyName, reference ?? "");
+        return error is null ? Only(found, property, text) : throw new StorageException(error);
     }
 
     /// <summary>The one object a reference means.</summary>
     /// <exception cref="StorageException">None fits, or several do.</exception>
     public T One(string reference) => SelectOne(null, null, null, reference);
 
-    private T Only(List<T> found, string text) => found switch
+    private T Only(List<T> found, string property, string text) => found switch
     {
         [var one] => one,
-        [] => throw StorageException.NotFound(windowsClass, FriendlyName, text),
+        [] => throw StorageException.NotFound(windowsClass, property, text),
         _ => throw new StorageException(
             StorageErrors.InvalidParameter,
             $"'{text}' fits {found.Count} {windowsClass} objects: {string.Join(", ", found.Select(nameOf))}.",

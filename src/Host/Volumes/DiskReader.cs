@@ -58,8 +58,14 @@ internal sealed class DiskReader(VolumeTools tools)
         Dictionary<string, string> found = (await ProbeAsync(device).ConfigureAwait(false)).GetValueOrDefault(device) ?? [];
         if (found.GetValueOrDefault("PTTYPE") is "gpt" or "dos" && !found.ContainsKey("TYPE"))
         {
-            string table = await tools.RunAsync("sfdisk", VolumeTools.Short, CancellationToken.None, "--json", device).ConfigureAwait(false);
-            DiskContents contents = PartitionTable.Parse(table, device, bytes, sectorSize);
+            ToolResult table = await tools.TryAsync("sfdisk", VolumeTools.Short, CancellationToken.None, "", "--json", device).ConfigureAwait(false);
+            if (table.ExitCode != 0)
+            {
+                throw VolumeTools.Failure("sfdisk", table);
+            }
+
+            bool isGrown = table.Error.Contains("backup GPT table is not on the end of the device", StringComparison.Ordinal);
+            DiskContents contents = PartitionTable.Parse(table.Output, device, SizeOf(device) ?? bytes, sectorSize, isGrown);
             return await WithFileSystemsAsync(contents).ConfigureAwait(false);
         }
 
@@ -69,6 +75,20 @@ internal sealed class DiskReader(VolumeTools tools)
             Whole = whole,
             Foreign = whole is not null ? null : found.GetValueOrDefault("TYPE") ?? found.GetValueOrDefault("PTTYPE") ?? found.GetValueOrDefault("AMBIVALENT"),
         };
+    }
+
+    /// <summary>Bytes of a block device as the kernel has it, which keeps its size while its virtual disk grows; null for what is no block device.</summary>
+    private static long? SizeOf(string device)
+    {
+        const int unit = 512;   // of sysfs, whatever the sectors of the device are
+        try
+        {
+            return long.Parse(File.ReadAllText($"/sys/class/block/{Path.GetFileName(device)}/size"), CultureInfo.InvariantCulture) * unit;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or FormatException)
+        {
+            return null;
+        }
     }
 
     private async Task<DiskContents> WithFileSystemsAsync(DiskContents contents)

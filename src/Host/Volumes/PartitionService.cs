@@ -40,7 +40,9 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
     public async Task<VolumeDisk> InitializeAsync(VolumeDisk disk, PartitionStyle style)
     {
         CheckInitialize(disk, style);
-        await SfdiskAsync(disk, $"label: {(style == PartitionStyle.MBR ? "dos" : "gpt")}\n", "--wipe", "never").ConfigureAwait(false);
+        // sfdisk that tells the kernel also waits for every file system of the machine to be written, and one of them may hang.
+        await SfdiskAsync(disk, $"label: {(style == PartitionStyle.MBR ? "dos" : "gpt")}\n", "--wipe", "never", "--no-reread", "--no-tell-kernel")
+            .ConfigureAwait(false);
         return await ReadAsync(disk).ConfigureAwait(false);
     }
 

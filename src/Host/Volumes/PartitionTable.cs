@@ -9,14 +9,18 @@ internal static class PartitionTable
 {
     private const long MiB = 1 << 20;
     private const long MbrSectorsMax = uint.MaxValue;
+    private const int GptEntries = 128;
+    private const int GptEntryBytes = 128;
 
     /// <summary>Returns the table with its partitions by offset.</summary>
     /// <param name="json">Output of sfdisk.</param>
     /// <param name="device">The device.</param>
     /// <param name="bytes">Its size.</param>
     /// <param name="sectorSize">Bytes of a logical sector.</param>
+    /// <param name="isGrown">Whether the device was made larger since the table was last written. The next change of a GPT moves its copy to the new end, so
+    /// partitions may use everything before that place.</param>
     /// <exception cref="StorageException">The output cannot be read.</exception>
-    public static DiskContents Parse(string json, string device, long bytes, int sectorSize)
+    public static DiskContents Parse(string json, string device, long bytes, int sectorSize, bool isGrown)
     {
         try
         {
@@ -31,7 +35,7 @@ internal static class PartitionTable
                 Guid = isGpt && Guid.TryParse(id, out Guid guid) ? guid.ToString("B") : null,
                 Signature = isGpt ? null : Convert.ToUInt32(id, 16),
                 Usable = isGpt
-                    ? (Math.Max(MiB, table.GetProperty("firstlba").GetInt64() * sectorSize), (table.GetProperty("lastlba").GetInt64() + 1) * sectorSize)
+                    ? (Math.Max(MiB, table.GetProperty("firstlba").GetInt64() * sectorSize), GptEnd(table, bytes, sectorSize, isGrown))
                     : (MiB, Math.Min(bytes, MbrSectorsMax * sectorSize)),
                 Partitions = [.. partitions.Select(one => Partition(one, device, isGpt, sectorSize)).OrderBy(static partition => partition.Offset)],
             };
@@ -40,6 +44,15 @@ internal static class PartitionTable
         {
             throw new StorageException(StorageErrors.Failed, $"The partition table of {device} cannot be read: {e.Message}", "", device);
         }
+    }
+
+    /// <summary>First byte behind what partitions of a GPT may use.</summary>
+    private static long GptEnd(JsonElement table, long bytes, int sectorSize, bool isGrown)
+    {
+        long end = (table.GetProperty("lastlba").GetInt64() + 1) * sectorSize;
+        long entries = table.TryGetProperty("table-length", out JsonElement length) ? length.GetInt64() : GptEntries;
+        long copy = PartitionRoom.RoundUp(entries * GptEntryBytes, sectorSize) + sectorSize;   // its entries and its header
+        return isGrown ? Math.Max(end, PartitionRoom.RoundDown(bytes, sectorSize) - copy) : end;
     }
 
     private static VolumePartition Partition(JsonElement one, string device, bool isGpt, int sectorSize)

@@ -11,7 +11,12 @@ public class TableTextTests
         new()
         {
             FriendlyName = "data", ResiliencySettingName = "Mirror", PhysicalDiskRedundancy = 1, OperationalStatus = ["OK"],
-            HealthStatus = "Healthy", Size = 1UL << 30, FootprintOnPool = 2UL << 30,
+            HealthStatus = "Healthy", Size = 1UL << 30, AllocatedSize = 1UL << 30, FootprintOnPool = 2UL << 30,
+        },
+        new()
+        {
+            FriendlyName = "thin", ResiliencySettingName = "Mirror", PhysicalDiskRedundancy = 1, OperationalStatus = ["OK"],
+            HealthStatus = "Healthy", Size = 64UL << 30, AllocatedSize = 3UL << 28, FootprintOnPool = 2UL << 30,
         },
         new()
         {
@@ -30,6 +35,7 @@ public class TableTextTests
             FriendlyName  ResiliencySettingName FaultDomainRedundancy OperationalStatus    HealthStatus   Size FootprintOnPool StorageEfficiency
             ------------  --------------------- --------------------- -----------------    ------------   ---- --------------- -----------------
             data          Mirror                                    1 OK                   Healthy        1 GB            2 GB            50.00%
+            thin          Mirror                                    1 OK                   Healthy       64 GB            2 GB            37.50%
             scratch space Simple                                    0 Detached, Incomplete Unhealthy    1.5 GB             0 B
 
 

@@ -100,6 +100,6 @@ public sealed partial class InProcessHost : IAsyncLifetime
     /// <summary>What two hosts have in common: their identifiers and folders are their own.</summary>
     public string Masked(string text) => Identifier().Replace(text.Replace(_root, "ROOT"), "ID");
 
-    [GeneratedRegex("[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")]
+    [GeneratedRegex("[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|(?<=\"SerialNumber\":\")[0-9A-F]{16}(?=\")")]
     private static partial Regex Identifier();
 }

@@ -107,6 +107,7 @@ public sealed class ParameterTableTests(InProcessHost shared) : IClassFixture<In
         "Set-StorageTier" => new() { ["FriendlyName"] = "t", ["NumberOfColumns"] = 2 },
         "Set-StoragePool" => new() { ["FriendlyName"] = "p" },
         "Set-VirtualDisk" => new() { ["FriendlyName"] = "v", ["Access"] = "ReadWrite" },
+        "Update-StorageProviderCache" => [],
         _ => new() { ["FriendlyName"] = new[] { "v" }, ["PassThru"] = true },
     };
 

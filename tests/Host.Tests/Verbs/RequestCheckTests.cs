@@ -44,6 +44,21 @@ public class RequestCheckTests
         Assert.Contains("-PhysicalDisksToUse '' is not accepted", ManagementError(s_good with { PhysicalDisksToUse = [null!] }));
     }
 
+    [Fact]
+    public void An_object_that_is_missing_is_answered_with_its_parameter()
+    {
+        string[][] incomplete = [[null!], ["disk", null!], [""]];
+        foreach (string[] given in incomplete)
+        {
+            Assert.Contains("-StorageTiers '' is not accepted: an object of class MSFT_StorageTier is missing.",
+                ManagementError(s_good with { Size = null, StorageTiers = given, StorageTierSizes = [1] }));
+        }
+
+        GetPhysicalDiskRequest one = new() { VirtualDisk = "" };
+        StorageException refused = Assert.Throws<StorageException>(() => RequestCheck.Check(VerbDescription.Of(one.GetType()), one, _warnings.Add));
+        Assert.Equal((5, "VirtualDisk"), (refused.Error.Code, refused.Error.Target));
+    }
+
     private void Check(StorageRequest request) => RequestCheck.Check(VerbDescription.Of(request.GetType()), request, _warnings.Add);
 
     private string ManagementError(StorageRequest request) => Assert.Throws<StorageException>(() => Check(request)).Message;

@@ -44,6 +44,19 @@ public class SelectorTests
     public void An_identifier_wins_over_a_name_in_a_reference() => Assert.Equal("odd", _selector.One("alpha").Name);
 
     [Fact]
+    public void The_property_that_an_object_is_not_found_by_is_the_one_that_was_given()
+    {
+        string id = Guid.NewGuid().ToString("B");
+        string plain = Guid.NewGuid().ToString("N");
+        Assert.Contains($"property 'UniqueId' equal to '{id}'", Assert.Throws<StorageException>(() => _selector.One(id)).Message);
+        Assert.Contains($"property 'UniqueId' equal to '{plain}'", Assert.Throws<StorageException>(() => _selector.One(plain)).Message);
+        Assert.Contains("property 'FriendlyName' equal to 'absent'", Assert.Throws<StorageException>(() => _selector.One("absent")).Message);
+        Assert.Contains("property 'UniqueId' equal to 'x*'", Assert.Throws<StorageException>(() => _selector.SelectOne(null, "x*", null, null)).Message);
+        Assert.Contains("property 'Name' equal to 'x*'", Assert.Throws<StorageException>(() => _selector.SelectOne(null, null, "x*", null)).Message);
+        Assert.Contains("property 'FriendlyName' equal to 'x*'", Assert.Throws<StorageException>(() => _selector.SelectOne("x*", null, null, null)).Message);
+    }
+
+    [Fact]
     public void One_object_is_meant_or_an_error_names_them()
     {
         Assert.Equal("3", _selector.One("beta2").Id);

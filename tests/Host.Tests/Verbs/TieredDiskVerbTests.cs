@@ -186,9 +186,19 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { template }, ["ResiliencySettingName"] = layout }));
         Assert.Equal((Slice, Slice), (Number(sizes, "TierSizeMin"), Number(sizes, "TierSizeDivisor")));
         long most = Number(sizes, "TierSizeMax");
-        (int code, string? why) = await FailsAsync("New-VirtualDisk", New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
+        string other = template == "fast" ? "slow" : "fast";
+        long mostOfOther = Number(
+            Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { other }, ["ResiliencySettingName"] = layout })),
+            "TierSizeMax");
+        // The fastest tier holds what grows with the size of the disk: fast is bounded by the disk with both, slow by the one with slow alone.
+        (int code, string? why) = await FailsAsync("New-VirtualDisk", template == "fast"
+            ? New("d", [template, other], [most + 1, mostOfOther], ("ResiliencySettingName", layout))
+            : New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
         Assert.Equal(40000, code);
         Assert.Contains($"at most {most} bytes", why);
+        Assert.Equal(most + mostOfOther, Number(
+            Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", [template, other], [most, mostOfOther], ("ResiliencySettingName", layout)))), "Size"));
+        await ObjectsAsync("Remove-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" } });
         Assert.Equal(most, Number(
             Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", [template], [most], ("ResiliencySettingName", layout)))), "Size"));
     }

@@ -49,6 +49,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         ["Stop-TierSpacesHost"] = [],
         ["Unregister-PhysicalDisk"] = new() { ["FriendlyName"] = new[] { "free" } },
         ["Update-StoragePool"] = new() { ["FriendlyName"] = s_p },
+        ["Update-StorageProviderCache"] = [],
     };
 
     // Verbs on disks need a block device: command lines of the acceptance tests try them.

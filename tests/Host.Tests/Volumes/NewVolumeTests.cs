@@ -30,6 +30,17 @@ public sealed class NewVolumeTests : IDisposable
     }
 
     [Fact]
+    public void A_volume_with_an_allocation_unit_that_only_the_replaced_file_system_has_is_made_with_the_default_and_says_so()
+    {
+        Prepare();
+        Scratch.Answer answer = _scratch.Run(
+            "New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "500MB", "-FileSystem", "ReFS", "-AllocationUnitSize", "65536");
+        Assert.Equal(0, answer.ExitCode);
+        Assert.Contains("-AllocationUnitSize 65536 has no effect: ReFS has it, and xfs", answer.Error);
+        Assert.Equal(4096, _scratch.One("Get-Volume").GetProperty("AllocationUnitSize").GetInt32());
+    }
+
+    [Fact]
     public void A_volume_covers_a_disk_that_has_no_partitions()
     {
         Prepare();

@@ -20,7 +20,7 @@ public sealed class VolumeTextTests
               {"node":"/dev/loop1p1", "start":256, "size":4096, "type":"EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
                "uuid":"2F45562E-543B-7647-BDBF-88CA44A88A6C", "name":"x"}]}}
             """,
-            "/dev/loop1", 536870912, 4096);
+            "/dev/loop1", 536870912, 4096, false);
         Assert.Equal((PartitionStyle.GPT, "{32fa5600-c209-d744-9407-ce3de1d81f12}", null), (table.Style, table.Guid, table.Signature));
         Assert.Equal((1 << 20, 131067L * 4096), table.Usable);
         Assert.Equal([1, 2], table.Partitions.Select(partition => partition.Number));
@@ -38,16 +38,29 @@ public sealed class VolumeTextTests
              "partitions": [{"node":"/dev/nbd0p1", "start":2048, "size":4096, "type":"6", "bootable":true},
               {"node":"/dev/nbd0p3", "start":8192, "size":64, "type":"17"}]}}
             """,
-            "/dev/nbd0", 64 << 20, 512);
+            "/dev/nbd0", 64 << 20, 512, false);
         Assert.Equal((PartitionStyle.MBR, 0x1234abcdU, null), (table.Style, table.Signature, table.Guid));
         Assert.Equal([("Huge", true, false), ("Unknown", false, true)], table.Partitions.Select(one => (PartitionType.WordOf(one), one.IsActive,
             one.IsHidden)));
         Assert.Equal(["{00000000-0000-0000-0000-000000100000}", "{00000000-0000-0000-0000-000000400000}"], table.Partitions.Select(one => one.Key));
     }
 
+    [Theory]
+    [InlineData("", 512, 200 << 20, true, (200 << 20) - (33 * 512))]
+    [InlineData("", 4096, 200 << 20, true, (200 << 20) - (5 * 4096))]
+    [InlineData("\"table-length\":256, ", 512, 200 << 20, true, (200 << 20) - (65 * 512))]
+    [InlineData("", 512, 200 << 20, false, 10 * 512)]
+    [InlineData("", 512, 1 << 20, true, (1 << 20) - (33 * 512))]
+    [InlineData("", 512, 4096, true, 10 * 512)]
+    public void Partitions_of_a_gpt_may_use_a_device_that_was_made_larger(string length, int sectorSize, long bytes, bool isGrown, long end)
+    {
+        string text = $$$"""{"partitiontable": {"label":"gpt", "id":"32FA5600-C209-D744-9407-CE3DE1D81F12", {{{length}}}"firstlba":6, "lastlba":9}}""";
+        Assert.Equal(end, PartitionTable.Parse(text, "/dev/loop1", bytes, sectorSize, isGrown).Usable.End);
+    }
+
     [Fact]
     public void A_table_that_cannot_be_read_is_an_error() =>
-        Assert.Equal("Failed", Assert.Throws<StorageException>(() => PartitionTable.Parse("{}", "/dev/loop1", 1, 512)).Error.Word);
+        Assert.Equal("Failed", Assert.Throws<StorageException>(() => PartitionTable.Parse("{}", "/dev/loop1", 1, 512, false)).Error.Word);
 
     [Fact]
     public void Findings_of_several_devices_are_told_apart()

@@ -103,6 +103,32 @@ public sealed class VolumeVerbTests : IDisposable
         Ok("Initialize-Disk", "1");
     }
 
+    [Theory]
+    [InlineData("GPT")]
+    [InlineData("MBR")]
+    public void A_partition_grows_into_a_virtual_disk_that_was_made_larger_and_connected_again(string style)
+    {
+        Prepare();
+        Ok("Initialize-Disk", "1", "-PartitionStyle", style);
+        Ok("New-Partition", "1", "-UseMaximumSize", "-DriveLetter", "E");
+        Ok("Format-Volume", "E");
+        Ok("Resize-VirtualDisk", "Data", "-Size", "700MB");
+        long Greatest() => _scratch.One("Get-PartitionSupportedSize", "1", "1").GetProperty("SizeMax").GetInt64();
+        Assert.InRange(Greatest(), 1, 400 << 20);   // the device keeps its size while it is connected
+
+        Ok("Remove-PartitionAccessPath", "1", "1", "-AccessPath", "E:");
+        Ok("Disconnect-VirtualDisk", "Data");
+        Ok("Connect-VirtualDisk", "Data");
+        long greatest = Greatest();
+        Assert.InRange(greatest, (700L << 20) - (2 << 20), 700L << 20);
+        Ok("Resize-Partition", "1", "1", "-Size", $"{greatest}");
+        Ok("Add-PartitionAccessPath", "1", "1", "-AccessPath", "E:");
+        Assert.Equal(greatest, _scratch.One("Get-Partition", "1", "1").GetProperty("Size").GetInt64());
+        Assert.InRange(_scratch.One("Get-Volume", "E").GetProperty("Size").GetInt64(), 600L << 20, greatest);
+        string device = Text(_scratch.One("Get-Disk"), "Location");
+        Assert.DoesNotContain("not on the end", Tool.Run("sh", "-c", $"sfdisk --json {device} 2>&1"));
+    }
+
     [Fact]
     public void A_disk_whose_device_is_gone_is_no_disk()
     {

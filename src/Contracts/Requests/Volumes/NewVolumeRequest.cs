@@ -57,7 +57,9 @@ public sealed record NewVolumeRequest : StorageRequest<VolumeInfo>
     [VerbParameter("Specifies the drive letter, A to Z: the volume is mounted at the folder of that name below the volume root.")]
     public string? DriveLetter { get; init; }
 
-    [VerbParameter("Specifies the bytes of an allocation unit; Get-SupportedClusterSizes returns the sizes. The default value is 4096.")]
+    [VerbParameter(
+        "Specifies the bytes of an allocation unit; Get-SupportedClusterSizes returns the sizes. The default value is 4096. A size of NTFS or ReFS that the file "
+        + "system made in place of them does not have has no effect, and a warning says so.")]
     public uint? AllocationUnitSize { get; init; }
 
     [VerbParameter(

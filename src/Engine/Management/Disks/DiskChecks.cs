@@ -168,6 +168,7 @@ internal sealed class DiskChecks(SubsystemCore core)
 
     internal static NewDiskSpec NewMember(RegisteredDisk disk, DiskUsage usage) => new(disk.Disk!, disk.FriendlyName)
     {
+        SerialNumber = disk.SerialNumber,
         Usage = usage,
         MediaType = disk.Overrides.MediaType,
         FaultDomainPath = disk.KnownPlace.Path,

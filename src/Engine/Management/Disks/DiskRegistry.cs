@@ -50,6 +50,13 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     public DiskPlace KnownPlace => Place.Or(Identity?.Slot);
 
+    /// <summary>
+    /// Serial number that the disk reports. An image file has none: its serial number is the second half of the digits of its identity, and a pool keeps it.
+    /// </summary>
+    [JsonIgnore]
+    public string SerialNumber => Identity?.SerialNumber is { Length: > 0 } reported ? reported
+        : DiskUri.IsOne(Uri) && DiskUri.Parse(Uri).Kind == DiskKind.Block ? "" : Id.ToString("N")[16..].ToUpperInvariant();
+
     /// <summary>Whether the user accepts a RAID below the disk.</summary>
     public bool IsForced { get; set; }
 

@@ -58,12 +58,18 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
 
         if (Copies is < 2 or > 3)
         {
-            throw new ManagementException(ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies}: not possible with Mirror. Valid: 2 and 3.");
+            throw new ManagementException(
+                ManagementError.CopiesRange, $"-NumberOfDataCopies {Copies}: not possible with Mirror. Valid: 2 and 3.",
+                Copies == 1 ? "One copy is no mirror: give -ResiliencySettingName Simple, which has one, or 2 copies, which need 2 physical disks."
+                    : "Give 2, which survives the failure of one physical disk, or 3, which survives two.");
         }
 
         if (Redundancy is < 1 or > 2)
         {
-            throw new ManagementException(ManagementError.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy}: not possible with Mirror. Valid: 1 and 2.");
+            throw new ManagementException(
+                ManagementError.RedundancyRange, $"-PhysicalDiskRedundancy {Redundancy}: not possible with Mirror. Valid: 1 and 2.",
+                Redundancy == 0 ? "A layout that survives no failure is no mirror: give -ResiliencySettingName Simple, or -PhysicalDiskRedundancy 1."
+                    : "Give 1, which has 2 copies, or 2, which has 3.");
         }
 
         if (this is { Copies: { } copies, Redundancy: { } redundancy } && copies != redundancy + 1)

@@ -227,21 +227,66 @@ internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest reque
         return new SupportedSize(row, spec.SizeBytes, row);
     }
 
-    /// <summary>Sizes of a tier that is made of a template, on a disk that has no other.</summary>
+    /// <summary>
+    /// Sizes of a tier that is made of a template. The largest one can be had on a disk that has no other tier, and also beside tiers of the other media that
+    /// the pool has templates for, each of its largest size: their logs and the write cache take room on flash.
+    /// </summary>
     /// <param name="pool">The pool.</param>
     /// <param name="template">The template.</param>
-    /// <param name="layout">Its layout; null: as the template says.</param>
+    /// <param name="layout">Layout of what the templates leave open, and of the template; null: as the template says.</param>
     internal static SupportedSize SupportedSize(IPoolReader pool, TierTemplate template, string? layout)
     {
-        VirtualDiskRequest request = new() { FriendlyName = "size", ResiliencySettingName = layout };
+        TierTemplateRequest asked = new() { ResiliencySettingName = layout };
+        TierTemplate meant = TierTemplatePlan.Change(pool.State, template, asked);
+        VirtualDiskRequest request = new() { FriendlyName = "size" };
         VirtualDiskPlan plan = new(pool, request);
         TieredDiskPlan tiers = new(pool, request, medium => plan.UsableDisks(medium));
-        bool isOther = layout is not null && !string.Equals(layout, template.ResiliencySettingName, StringComparison.OrdinalIgnoreCase);
-        TierTemplate meant = isOther ? template with { ResiliencySettingName = "", NumberOfDataCopies = 0 } : template;
-        VirtualDiskDescription spec = plan.SpecifyTiers(tiers, [(meant, tiers.SliceSize())]) with { ProvisioningType = ProvisioningType.Fixed };
-        DiskNumber[] disks = plan.UsableDisks(meant.Media());
+        long most = plan.LargestTier(tiers, [meant], meant);
+        TierTemplate[] others = [.. pool.State.TierTemplates.Values
+            .Where(other => other.MediaTypeCode != 0 && other.MediaTypeCode != meant.MediaTypeCode && plan.UsableDisks(other.Media()).Length > 0)
+            .OrderBy(static other => other.FriendlyName, StringComparer.OrdinalIgnoreCase).DistinctBy(static other => other.MediaTypeCode)
+            .Select(other => other.NumberOfDataCopies == 0 ? TierTemplatePlan.Change(pool.State, other, asked) : other)];
+        return new SupportedSize(tiers.SliceSize(), Math.Min(most, LargestBeside() ?? most), tiers.SliceSize());
+
+        long? LargestBeside()
+        {
+            try
+            {
+                return others.Length > 0 ? plan.LargestTier(tiers, [meant, .. others], meant) : null;
+            }
+            catch (ManagementException)
+            {
+                return null;   // no virtual disk has tiers of all of them
+            }
+        }
+    }
+
+    /// <summary>
+    /// The largest size of one of several new tiers, with the slower ones as large as they can be. The slower ones are decided first: the fastest one holds
+    /// what grows with the size of the disk. None of them is larger than it can be alone. A write cache whose size is chosen by itself is not made smaller for
+    /// their sake.
+    /// </summary>
+    private long LargestTier(TieredDiskPlan plan, TierTemplate[] templates, TierTemplate meant)
+    {
+        VirtualDiskDescription spec = SpecifyTiers(plan, [.. templates.Select(template => (template, plan.SliceSize()))]) with
+        {
+            ProvisioningType = ProvisioningType.Fixed,
+        };
+        DiskNumber[] disks = [.. spec.Tiers.SelectMany(tier => UsableDisks(tier.Media()))];
         spec = spec with { WriteCacheSize = new WriteCachePlan(pool, request, static _ => { }).Decide(spec, 1, disks) };
-        return new SupportedSize(tiers.SliceSize(), RoomPlans.LargestNewTierSize(pool, spec, 0), tiers.SliceSize());
+        for (int i = spec.Tiers.Length - 1; ; i--)
+        {
+            long size = RoomPlans.LargestNewTierSize(pool, spec, i);
+            TierTemplate template = templates.First(one => one.MediaTypeCode == spec.Tiers[i].MediaTypeCode);
+            if (template == meant)
+            {
+                return size;
+            }
+
+            size = Math.Max(plan.SliceSize(), Math.Min(size, LargestTier(plan, [template], template)));
+            spec = spec with { Tiers = spec.Tiers.SetItem(i, spec.Tiers[i] with { SizeBytes = size }) };
+            spec = spec with { SizeBytes = spec.Tiers.Sum(static tier => tier.SizeBytes) };
+        }
     }
 
     /// <summary>

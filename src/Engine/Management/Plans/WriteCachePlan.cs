@@ -172,7 +172,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
 
     internal static void RequireDisks(IPoolReader pool, VirtualDiskDescription spec, string what)
     {
-        (string layout, int copies) = (spec.ResiliencySettingName, spec.CacheCopies);
+        int copies = spec.CacheCopies;
         DiskDescription[] disks = CacheDisks(pool);
         if (disks.Length == 0 && AllocationPreferences.ForCache(spec).TakesAnyMedium)
         {
@@ -185,7 +185,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
             int journals = disks.Count(disk => disk.Usage == DiskUsage.Journal);
             throw new ManagementException(
                 ManagementError.NotEnoughPhysicalDisks,
-                $"{what}: the write cache of {layout} with {Copies(copies)} needs {copies} disks of usage Journal or flash (SSD, SCM); "
+                $"{what}: the write cache of {OwnerOf(spec)} needs {copies} disks of usage Journal or flash (SSD, SCM); "
                 + $"storage pool '{pool.State.Pool!.FriendlyName}' has {journals} of usage Journal and {disks.Length - journals} others that are flash.",
                 $"Add {TieredDiskPlan.DisksText(missing)} of that kind, say what the disks are (Set-PhysicalDisk -MediaType SSD or -Usage Journal), or give -WriteCacheSize 0.");
         }
@@ -195,7 +195,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         {
             throw new ManagementException(
                 ManagementError.NotEnoughPhysicalDisks,
-                $"{what}: the write cache of {layout} with {Copies(copies)} needs disks of usage Journal or flash (SSD, SCM) in {copies} fault domains "
+                $"{what}: the write cache of {OwnerOf(spec)} needs disks of usage Journal or flash (SSD, SCM) in {copies} fault domains "
                 + $"({AllocationPreferences.ForCache(spec).FaultDomainAwareness}); such disks of storage pool '{pool.State.Pool!.FriendlyName}' are in {domains}.",
                 $"Add such disks in {copies - domains} more, or give -WriteCacheSize 0.");
         }
@@ -230,6 +230,19 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         : RoomPlans.TiersFit(pool, spec with { WriteCacheSize = cacheRows * Slab });
 
     private static string Kinds(VirtualDiskDescription spec) => AllocationPreferences.ForCache(spec).TakesAnyMedium ? "" : " of usage Journal or flash";
+
+    /// <summary>The layout that the copies of a cache follow from; where that is the one of a tier, the tier.</summary>
+    private static string OwnerOf(VirtualDiskDescription spec)
+    {
+        if (spec.Tiers.IsDefaultOrEmpty)
+        {
+            return $"{spec.ResiliencySettingName} with {Copies(spec.CacheCopies)}";
+        }
+
+        TierDescription tier = spec.Tiers.First(part => part.RingCopies == spec.CacheCopies);
+        return $"virtual disk '{spec.FriendlyName}' has {Copies(spec.CacheCopies)}, as its storage tier '{tier.FriendlyName}' is {tier.ResiliencySettingName} and "
+            + $"survives the loss of {TieredDiskPlan.DisksText(tier.PhysicalDiskRedundancy)}: it";
+    }
 
     internal static string Copies(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
 }

@@ -41,7 +41,7 @@ internal static class PhysicalDiskMapping
             LogicalSectorSize = (ulong)disk.LogicalSectorSize,
             PhysicalSectorSize = (ulong)disk.PhysicalSectorSize,
             EnclosureNumber = disk.Place.EnclosureNumber < 0 ? null : (ushort)disk.Place.EnclosureNumber,
-            PhysicalLocation = FaultDomainNames.Location(disk.Place),
+            PhysicalLocation = FaultDomainNames.Location(disk.Place) ?? ImagePath(disk),
             SlotNumber = disk.Place.SlotNumber < 0 ? null : (ushort)disk.Place.SlotNumber,
             CanPool = disk.CannotPool is null,
             CannotPoolReason = disk.CannotPool is null ? [] : [DisplayName.Of((CannotPoolReason)disk.CannotPoolKind)],
@@ -52,4 +52,8 @@ internal static class PhysicalDiskMapping
             LatencyProfile = disk.LatencyProfile.Length > 0 ? disk.LatencyProfile : null,
         };
     }
+
+    /// <summary>Path of an image file; null for anything else, and while it is missing.</summary>
+    private static string? ImagePath(PhysicalDiskStatus disk) =>
+        disk.Uri.Length > 0 && DiskUri.Parse(disk.Uri) is { Kind: not DiskKind.Block } image ? image.Path : null;
 }

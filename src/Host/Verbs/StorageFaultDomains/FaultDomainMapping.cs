@@ -44,7 +44,7 @@ internal static class FaultDomainMapping
             HealthStatus = disk?.HealthStatus ?? HealthOf(domain),
             OperationalStatus = disk?.OperationalStatus ?? StatusOf(domain),
             OperationalDetails = disk is not null ? disk.OperationalDetails : domain.Reason is { } reason ? [reason] : null,
-            PhysicalLocation = FaultDomainNames.Location(disk is not null ? domain.Disks[0].Place : Trimmed(domain)),
+            PhysicalLocation = disk is not null ? disk.PhysicalLocation : FaultDomainNames.Location(Trimmed(domain)),
             Manufacturer = disk?.Manufacturer,
             Model = disk?.Model,
             SerialNumber = disk?.SerialNumber ?? "",

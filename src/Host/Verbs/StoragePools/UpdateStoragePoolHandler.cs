@@ -15,11 +15,8 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
     protected override async Task HandleAsync(
         UpdateStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
-        await reply.DoAsync("Look at every registered physical disk again and open the storage pools that can be opened now", async () =>
-        {
-            await services.Subsystem.Pools.UpdateAsync().ConfigureAwait(false);
-            await services.AttachConnectedAsync().ConfigureAwait(false);
-        }).ConfigureAwait(false);
+        await reply.DoAsync(
+            "Look at every registered physical disk again and open the storage pools that can be opened now", services.LookAgainAsync).ConfigureAwait(false);
         Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
         foreach (StoragePoolTarget pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {

@@ -12,11 +12,6 @@ internal sealed class FormatVolumeHandler(HostServices services) : VerbHandler<F
     protected override async Task HandleAsync(FormatVolumeRequest request, ReplyBuilder<VolumeInfo> reply, CancellationToken cancellation)
     {
         (FileSystemKind kind, string? standsFor) = services.Volumes.FileSystems.Choose(request.FileSystem);
-        FormatRequest format = new FormatRequest
-        {
-            Kind = kind, StandsFor = standsFor, Label = request.NewFileSystemLabel ?? "", ClusterSize = request.AllocationUnitSize, IsFull = request.Full,
-            NoTrim = request.NoTrim,
-        };
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);
         List<VolumeTarget> targets = await selection.VolumesAsync(
             request.DriveLetter, request.ObjectId, request.Path, request.FileSystemLabel, request.InputObject, request.Partition).ConfigureAwait(false);
@@ -29,6 +24,12 @@ internal sealed class FormatVolumeHandler(HostServices services) : VerbHandler<F
             reply.Warn($"{standsFor} is not made on this machine: the file system is {kind.Name}.");
         }
 
+        FormatRequest format = new FormatRequest
+        {
+            Kind = kind, StandsFor = standsFor, Label = request.NewFileSystemLabel ?? "",
+            ClusterSize = FileSystemChoice.ClusterSize(kind, standsFor, request.AllocationUnitSize, targets.Count > 0 ? reply.Warn : static _ => { }),
+            IsFull = request.Full, NoTrim = request.NoTrim,
+        };
         foreach (VolumeTarget target in targets)
         {
             await reply.TryDoAsync(

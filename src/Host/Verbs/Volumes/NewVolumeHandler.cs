@@ -70,7 +70,8 @@ internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewV
         string name = request.FriendlyName!;
         string label = kind.Cut(name);
         kind.CheckLabel(label);
-        if (request.AllocationUnitSize is { } size)
+        uint? clusterSize = FileSystemChoice.ClusterSize(kind, standsFor, request.AllocationUnitSize, warn);
+        if (clusterSize is { } size)
         {
             kind.CheckClusterSize(size, SectorMin);
         }
@@ -101,7 +102,7 @@ internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewV
         }
 
         return new NewVolumePlan(
-            new FormatRequest { Kind = kind, StandsFor = standsFor, Label = label, ClusterSize = request.AllocationUnitSize, NoTrim = true }, letter, path);
+            new FormatRequest { Kind = kind, StandsFor = standsFor, Label = label, ClusterSize = clusterSize, NoTrim = true }, letter, path);
     }
 
     private static NewVirtualDiskRequest VirtualDiskOf(NewVolumeRequest request) => new()

@@ -1,3 +1,4 @@
+using System.Numerics;
 using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Volumes.FileSystems;
@@ -54,6 +55,34 @@ internal sealed class FileSystemChoice(VolumeTools tools, string configured)
         return (Find(requested) ?? throw new StorageException(
             StorageErrors.FileSystemNotSupported, $"-FileSystem '{requested}': is not made here. Valid: {string.Join(", ", Names)}.",
             "Choose one of these: Get-SupportedFileSystems.", "FileSystem"), null);
+    }
+
+    /// <summary>
+    /// Returns the size of an allocation unit to make. A size that the requested file system of Windows has, and the kind that is made in place of it does not
+    /// have, becomes the default, and a remark says so. Any other size is returned as it is.
+    /// </summary>
+    /// <param name="kind">Kind to make.</param>
+    /// <param name="standsFor">Requested name where the kind is made in place of it; null else.</param>
+    /// <param name="size">Requested size in bytes; null for the default.</param>
+    /// <param name="warn">Takes the remark.</param>
+    public static uint? ClusterSize(FileSystemKind kind, string? standsFor, uint? size, Action<string> warn)
+    {
+        if (size is not { } asked || standsFor is null || kind.ClusterSizes.Contains(asked) || !IsOfWindows(standsFor, asked))
+        {
+            return size;
+        }
+
+        warn($"-AllocationUnitSize {asked} has no effect: {standsFor} has it, and {kind.Name}, which is made in place of {standsFor}, does not. The default of "
+            + $"{kind.ClusterSizes[0]} bytes is used. {kind.Name} has {string.Join(", ", kind.ClusterSizes.Order())}.");
+        return null;
+    }
+
+    /// <summary>Whether Microsoft documents a size of an allocation unit for a file system of Windows.</summary>
+    private static bool IsOfWindows(string name, uint size)
+    {
+        const uint ntfsMin = 512;
+        const uint ntfsMax = 2 << 20;
+        return name.Contains("ReFS", StringComparison.Ordinal) ? size is 4096 or 65536 : BitOperations.IsPow2(size) && size is >= ntfsMin and <= ntfsMax;
     }
 
     private FileSystemKind Local(string otherwise) => Find(configured.Length > 0 ? configured : otherwise)!;

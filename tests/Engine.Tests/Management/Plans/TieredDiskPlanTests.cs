@@ -16,25 +16,42 @@ public sealed partial class TieredDiskPlanTests
     [InlineData(2)]
     [InlineData(3)]
     [InlineData(4)]
-    public void The_largest_tier_of_a_template_is_obtained_and_a_slice_more_is_refused(int seed)
+    public void The_largest_tier_of_a_template_is_obtained_alone_and_beside_the_largest_of_the_other_and_a_slice_more_is_refused(int seed)
     {
         Random random = new(seed);
-        for (int i = 0; i < 15; i++)
+        int pairs = 0;
+        for (int i = 0; i < 16; i++)
         {
             SubsystemWorld world = RandomWorld(random);
-            foreach (Guid template in RandomTemplates(world, random))
+            bool hasCache = i % 2 == 0;   // chosen by itself: it becomes smaller where tiers are larger
+            SetCacheDefault(world, hasCache ? ulong.MaxValue : 0);
+            Guid[] templates = RandomTemplates(world, random);
+            SupportedSize[] sizes = [.. templates.Select(template => world.Run(world.Subsystem.Tiers.SupportedSizeAsync(template, null)))];
+            Assert.All(sizes, static size => Assert.Equal((Mebibyte, Mebibyte), (size.Min, size.Divisor)));
+            bool isPair = sizes.All(static size => size.Max > 0);
+            pairs += isPair ? 1 : 0;
+            Assert.Equal(isPair ? CacheOf(world, Of((0, 1), (1, 1))) : null, isPair ? CacheOf(world, Of((0, sizes[0].Max), (1, sizes[1].Max))) : null);
+            for (int tier = 0; tier < templates.Length; tier++)
             {
-                SupportedSize sizes = world.Run(world.Subsystem.Tiers.SupportedSizeAsync(template, null));
-                Assert.Equal((Mebibyte, Mebibyte), (sizes.Min, sizes.Divisor));
-                VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = [new TierRequest(template, sizes.Max + 1)] };
-                Assert.Equal((ManagementError.NotEnoughCapacity, sizes.Max), Most(Try(world, request)));
-                if (sizes.Max > 0)
-                {
-                    Assert.Null(Try(world, request with { Tiers = [new TierRequest(template, sizes.Max)] }));
-                }
+                Assert.Null(sizes[tier].Max > 0 ? Try(world, Of((tier, sizes[tier].Max))) : null);
+                long other = Math.Max(sizes[1 - tier].Max, 1);
+                ManagementException?[] refused =
+                    [Try(world, Of((tier, sizes[tier].Max + 1))), Try(world, Of((tier, sizes[tier].Max + 1), (1 - tier, other)))];
+                Assert.True(hasCache || refused.Any(error => error is not null && Most(error) == (ManagementError.NotEnoughCapacity, sizes[tier].Max)));
             }
+
+            VirtualDiskRequest Of(params (int Template, long Size)[] tiers) =>
+                new() { FriendlyName = "d", Tiers = [.. tiers.Select(tier => new TierRequest(templates[tier.Template], tier.Size))] };
         }
+
+        Assert.InRange(pairs, 5, 16);
     }
+
+    private static void SetCacheDefault(SubsystemWorld world, ulong size) =>
+        world.Run(world.Subsystem.Pools.SetAsync(world.Pool, settings => settings with { WriteCacheSizeDefault = size, AutoWriteCacheSize = false }));
+
+    private static long? CacheOf(SubsystemWorld world, VirtualDiskRequest request) =>
+        world.Run(world.Subsystem.Placements.PlanNewAsync(world.Pool, request)).Disk.WriteCacheSize;
 
     // Two tiers with a cache: the size that a validation error names as possible fits, and no larger one does; afterwards each tier grows to its largest
     // size and no further, and the bytes in use are the sum of the bytes that are shown.
@@ -65,6 +82,42 @@ public sealed partial class TieredDiskPlanTests
         }
 
         Assert.InRange(made, 5, 15);
+    }
+
+    // The cache of a disk has as many copies as its most redundant tier needs, so an error about them names that tier.
+    [Fact]
+    public void A_write_cache_that_lacks_disks_is_refused_with_the_tier_that_needs_them()
+    {
+        SubsystemWorld world = new();
+        world.NewPool([(64 * Mebibyte, MediaType.SSD), (64 * Mebibyte, MediaType.HDD), (64 * Mebibyte, MediaType.HDD)]);
+        TierRequest[] tiers = [.. new[] { (MediaType.SSD, "Simple"), (MediaType.HDD, "Mirror") }.Select(tier => new TierRequest(
+            world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, new TierTemplateRequest
+            {
+                FriendlyName = $"{tier.Item1}", MediaType = tier.Item1, ResiliencySettingName = tier.Item2,
+            })).UniqueId, 4 * Mebibyte))];
+        ManagementException? refused = Try(world, new VirtualDiskRequest { FriendlyName = "d", Tiers = tiers, WriteCacheSize = 8 * Mebibyte });
+        Assert.Equal(ManagementError.NotEnoughPhysicalDisks, refused?.Error);
+        Assert.Equal(
+            "-WriteCacheSize 8388608: the write cache of virtual disk 'd' has 2 copies, as its storage tier 'd_HDD' is Mirror and survives the loss of 1 disk: "
+            + "it needs 2 disks of usage Journal or flash (SSD, SCM); storage pool 'p' has 0 of usage Journal and 1 others that are flash.", refused!.Message);
+    }
+
+    [Theory]
+    [InlineData(1, null, ManagementError.CopiesRange, "-ResiliencySettingName Simple")]
+    [InlineData(null, 0, ManagementError.RedundancyRange, "-ResiliencySettingName Simple")]
+    [InlineData(4, null, ManagementError.CopiesRange, "Give 2, which survives the failure of one physical disk, or 3")]
+    [InlineData(null, 3, ManagementError.RedundancyRange, "Give 1, which has 2 copies, or 2, which has 3.")]
+    public void A_mirror_of_one_copy_is_refused_with_the_layout_that_has_one(int? copies, int? redundancy, ManagementError error, string action)
+    {
+        SubsystemWorld world = new();
+        world.NewPool([(64 * Mebibyte, MediaType.SSD)]);
+        TierTemplateRequest request = new()
+        {
+            FriendlyName = "t", ResiliencySettingName = "Mirror", NumberOfDataCopies = copies, PhysicalDiskRedundancy = redundancy,
+        };
+        ManagementException? refused = Refused(() => world.Run(world.Subsystem.Tiers.CreateTemplateAsync(world.Pool, request)));
+        Assert.Equal(error, refused?.Error);
+        Assert.Contains(action, refused!.Action, StringComparison.Ordinal);
     }
 
     [Fact]
