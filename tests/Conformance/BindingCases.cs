@@ -115,7 +115,9 @@ internal static class BindingCases
 
         BindingCase Case(string shape, string[] named, BindingValue[] positional, BindingValue[] piped, string[] expected) => new(
             cmdlet, set, shape, named.ToDictionary(name => name, Value), positional, piped, expected,
-            [.. Candidates(documented, expected).Select(one => one == "(unnamed)" ? SyntaxTests.Named.GetValueOrDefault(cmdlet, CompiledParameter.AllSets) : one)]);
+            [.. Candidates(documented, expected).Select(Compiled)]);
+
+        string Compiled(string one) => one == "(unnamed)" ? SyntaxTests.Named.GetValueOrDefault(cmdlet, CompiledParameter.AllSets) : one;
     }
 
     private static bool IsTextForOneSet(DocumentedCmdlet cmdlet, string name, string[] given) => cmdlet.Parameters
@@ -155,7 +157,8 @@ internal static class BindingCases
     private static string[] Choosing(DocumentedCmdlet cmdlet, string set, Dictionary<string, DocumentedParameter> all, string[] given)
     {
         string[] best = given;
-        if (cmdlet.DefaultSet is { } other && other != set && given.All(name => cmdlet.Parameters[name].Sets is [] || cmdlet.Parameters[name].Sets.Contains(other)))
+        if (cmdlet.DefaultSet is { } other && other != set
+            && given.All(name => cmdlet.Parameters[name].Sets is [] || cmdlet.Parameters[name].Sets.Contains(other)))
         {
             best =
             [

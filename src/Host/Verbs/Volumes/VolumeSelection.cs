@@ -244,5 +244,6 @@ internal sealed class VolumeSelection(HostServices services, DiskCatalogue catal
     private List<VolumeDisk> ByNumber(string windowsClass, string property, uint[] numbers) =>
         Named(windowsClass).By(property, static disk => Text((uint)disk.Number), numbers.Select(Text), fail);
 
-    private Selector<VolumeDisk> Named(string windowsClass) => new(windowsClass, catalogue.Disks, static disk => disk.UniqueId, static disk => disk.FriendlyName);
+    private Selector<VolumeDisk> Named(string windowsClass) =>
+        new(windowsClass, catalogue.Disks, static disk => disk.UniqueId, static disk => disk.FriendlyName);
 }
