@@ -111,6 +111,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
         while (next is not null)
         {
             VerbReply<TInfo> page = Ask(next);
+            SessionDrives.Update(SessionState);   // before the objects are written: the next cmdlet of the pipeline may use the drive
             Write(page);
             next = page.Next(next);
         }

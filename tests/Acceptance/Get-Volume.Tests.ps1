@@ -24,3 +24,118 @@ Describe 'Get-Volume' -Skip:$noDisks {
         (Get-Volume -FilePath (Join-Path $env:TIERSPACES_VOLUME_ROOT E/file)).DriveLetter | Should -Be 'E'
     }
 }
+
+Describe 'Drive letters in the session' -Skip:$noDisks {
+    BeforeAll {
+        . $PSScriptRoot/Session.ps1
+        Start-TestSession
+        New-TestVolumeE
+        $root = $env:TIERSPACES_VOLUME_ROOT
+
+        # Names of the drives that the module made, in this session.
+        function Get-LetterDrive { (Get-PSDrive -PSProvider FileSystem | Where-Object Root -Like "$root/*" | Sort-Object Name | ForEach-Object Name) -join ' ' }
+
+        function Get-ShellAnswer([string] $Command) { pwsh -NoProfile -NonInteractive -Command "Import-Module '$TestModule'; $Command" }
+    }
+
+    AfterAll {
+        Set-Location $SessionFolder
+        Remove-PSDrive -Name X, Y -ErrorAction Ignore
+        Stop-TestSession
+    }
+
+    It 'are drives as soon as a volume has them' {
+        Get-LetterDrive | Should -Be 'E'
+        Get-Content E:\file | Should -Be 'text'
+        Set-Content E:\IO1.dat 'more'
+        Get-Content $root/E/IO1.dat | Should -Be 'more'
+        (Get-ChildItem E:).Name | Should -Contain 'IO1.dat'
+        Test-Path e:/IO1.dat | Should -BeTrue
+        (Get-Volume -FilePath E:\IO1.dat).DriveLetter | Should -Be 'E'
+        (Get-Item E:\IO1.dat | Get-Volume).DriveLetter | Should -Be 'E'
+    }
+
+    It 'are places that a session can be in' {
+        Push-Location E:\
+        "$PWD" | Should -Be 'E:/'
+        Get-Content file | Should -Be 'text'
+        Pop-Location
+        Get-LetterDrive | Should -Be 'E'
+    }
+
+    It 'are drives when the next cmdlet of the pipeline runs' {
+        Get-Partition 1 1 | Set-Partition -NewDriveLetter F
+        Get-Volume F | ForEach-Object { Get-Content "$($_.DriveLetter):\file" } | Should -Be 'text'
+        Get-LetterDrive | Should -Be 'F'
+        Test-Path E:\file | Should -BeFalse
+        Set-Partition -DriveLetter F -NewDriveLetter E
+        Get-LetterDrive | Should -Be 'E'
+    }
+
+    It 'come with New-Partition, New-Volume and Add-PartitionAccessPath' {
+        New-Partition 1 -Size 32MB -AssignDriveLetter | Format-Volume -Confirm:$false | ForEach-Object { Set-Content "$($_.DriveLetter):\new" 'new' }
+        Get-Content D:\new | Should -Be 'new'
+        New-Volume -StoragePoolFriendlyName Pool1 -FriendlyName second -Size 64MB -ResiliencySettingName Simple -DriveLetter G | ForEach-Object { Set-Content G:\f 'g' }
+        Get-Content $root/G/f | Should -Be 'g'
+        Remove-PartitionAccessPath -DriveLetter D
+        Get-LetterDrive | Should -Be 'E G'
+        Add-PartitionAccessPath 1 2 -AccessPath H:
+        Get-Content H:\new | Should -Be 'new'
+        Remove-Partition -DriveLetter H -Confirm:$false
+        Get-LetterDrive | Should -Be 'E G'
+    }
+
+    It 'go with their volume, also if one is the current location' {
+        Set-Location G:\
+        Get-Volume G | Get-Partition | Remove-Partition -Confirm:$false
+        Get-LetterDrive | Should -Be 'E'
+        "$PWD" | Should -Not -BeLike 'G:*'
+        Get-ChildItem | Should -Not -BeNullOrEmpty
+        Set-Location $SessionFolder
+        Disconnect-VirtualDisk second
+        Remove-VirtualDisk second -Confirm:$false
+    }
+
+    It 'leave a drive alone that the user made' {
+        $null = New-PSDrive -Name X -PSProvider FileSystem -Root $SessionFolder -Scope Global
+        Set-Partition -DriveLetter E -NewDriveLetter X
+        (Get-PSDrive X).Root | Should -Be $SessionFolder
+        Get-Volume X | ForEach-Object DriveLetter | Should -Be 'X'
+        Set-Partition -DriveLetter X -NewDriveLetter E
+        (Get-PSDrive X).Root | Should -Be $SessionFolder
+        $null = New-PSDrive -Name Y -PSProvider FileSystem -Root $root/E -Scope Global
+        $null = Get-Volume
+        Get-LetterDrive | Should -Be 'E Y'
+        Remove-PSDrive Y
+    }
+
+    It 'are found by another session: at import, and with a cmdlet when another session makes them' {
+        Get-ShellAnswer 'Get-Content E:\file' | Should -Be 'text'
+        Get-ShellAnswer 'Remove-Module TierSpaces; Test-Path E:\file' | Should -Be 'False'
+        $null = Get-ShellAnswer 'Set-Partition -DriveLetter E -NewDriveLetter K'
+        Get-LetterDrive | Should -Be 'E'
+        $null = Get-StoragePool
+        Get-LetterDrive | Should -Be 'K'
+        Set-Partition -DriveLetter K -NewDriveLetter E
+    }
+
+    It 'are those of the home that the session works with' {
+        $home1 = $env:TIERSPACES_HOME
+        $env:TIERSPACES_HOME = Join-Path $SessionFolder home2
+        $null = Get-StoragePool
+        Get-LetterDrive | Should -Be ''
+        $null = Stop-TierSpacesHost
+        $env:TIERSPACES_HOME = $home1
+        $null = Get-StoragePool
+        Get-LetterDrive | Should -Be 'E'
+    }
+
+    It 'do not go with the host, which leaves volumes mounted, and start no host at import' {
+        $null = Stop-TierSpacesHost
+        Get-LetterDrive | Should -Be 'E'
+        Get-ShellAnswer 'Get-PSDrive -PSProvider FileSystem | Where-Object Name -EQ E | ForEach-Object Name' | Should -BeNullOrEmpty
+        Test-Path (Join-Path $env:TIERSPACES_HOME host.sock) | Should -BeFalse
+        $null = Start-TierSpacesHost
+        Get-Content E:\file | Should -Be 'text'
+    }
+}

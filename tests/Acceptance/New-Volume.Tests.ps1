@@ -14,7 +14,23 @@ Describe 'New-Volume' -Skip:$noDisks {
         Stop-TestSession
     }
 
-    It 'runs the published line: a mirror with two copies to lose, one step to a mounted path' {
+    It 'runs the published line as it is: 250 GB with two disks to lose' {
+        $disks = New-PhysicalDisk -Path (1..5 | ForEach-Object { "wide$_.img" }) -Size 300GB -MediaType SSD
+        $null = New-StoragePool -FriendlyName pool1 -StorageSubSystemFriendlyName 'Storage Spaces*' -PhysicalDisks $disks
+        $volume = New-Volume -StoragePoolFriendlyName “pool1” -FriendlyName “vm-storage1” -PhysicalDiskRedundancy 2 -FileSystem CSVFS_NTFS -ResiliencySettingName Mirror -Size 250GB -WarningAction SilentlyContinue
+        $volume.Size | Should -BeGreaterThan 240GB
+        $disk = Get-VirtualDisk vm-storage1
+        $disk.NumberOfDataCopies | Should -Be 3
+        $disk.Size | Should -BeGreaterOrEqual 250GB
+        ($disk | Get-Disk).PartitionStyle | Should -Be 'GPT'
+        $volume | Get-Partition | Remove-Partition -Confirm:$false
+        $disk | Disconnect-VirtualDisk
+        $disk | Remove-VirtualDisk -Confirm:$false
+        Remove-StoragePool pool1 -Confirm:$false
+        Get-PhysicalDisk wide? | Unregister-PhysicalDisk -Confirm:$false
+    }
+
+    It 'runs the published line with smaller sizes: a mirror, one step to a mounted path' {
         $volume = New-Volume -StoragePoolFriendlyName “pool” -FriendlyName “vm-storage1” -PhysicalDiskRedundancy 1 -FileSystem CSVFS_NTFS -ResiliencySettingName Mirror -Size 250MB -WarningVariable said -WarningAction SilentlyContinue
         $volume.RequestedFileSystem | Should -Be 'CSVFS_NTFS'
         "$said" | Should -BeLike '*CSVFS_NTFS*ext4*'

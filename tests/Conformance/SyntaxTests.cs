@@ -23,7 +23,7 @@ public sealed class SyntaxTests
     };
 
     // Documented with one set, which has no name. Beside sets of ours it needs one.
-    private static readonly Dictionary<string, string> s_named = new() { ["Clear-FileStorageTier"] = "ByFilePath" };
+    internal static Dictionary<string, string> Named { get; } = new() { ["Clear-FileStorageTier"] = "ByFilePath" };
 
     // Documented to return storage providers, which are no objects here.
     private static readonly string[] s_withoutObjects = ["Update-StorageProviderCache"];
@@ -115,7 +115,7 @@ public sealed class SyntaxTests
     };
 
     private static IEnumerable<string> AllSets(string cmdlet) => Documented.Cmdlets[cmdlet].Sets
-        .Select(set => set == "(unnamed)" ? s_named.GetValueOrDefault(cmdlet) : set).OfType<string>().Union(UndocumentedSets(Documented.Cmdlets[cmdlet]))
+        .Select(set => set == "(unnamed)" ? Named.GetValueOrDefault(cmdlet) : set).OfType<string>().Union(UndocumentedSets(Documented.Cmdlets[cmdlet]))
             .Order();
 
     // Those that cannot be chosen without a parameter of ours.

@@ -15,6 +15,13 @@ internal sealed class NewPartitionHandler(HostServices services) : VerbHandler<N
             throw new StorageException(StorageErrors.SizeOrMaximum, "-Size or -UseMaximumSize: exactly one of them.", "Give one of them.", "Size");
         }
 
+        if (request is { DriveLetter: not null, AssignDriveLetter: true })
+        {
+            throw new StorageException(
+                StorageErrors.InvalidParameter, $"-DriveLetter '{request.DriveLetter}' and -AssignDriveLetter: at most one of them.", "Leave one of them out.",
+                nameof(request.AssignDriveLetter));
+        }
+
         PartitionRequest partition = new PartitionRequest
         {
             Size = (long?)request.Size, Offset = (long?)request.Offset, Alignment = request.Alignment,

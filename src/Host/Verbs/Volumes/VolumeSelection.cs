@@ -52,10 +52,9 @@ internal sealed class VolumeSelection(HostServices services, DiskCatalogue catal
     /// <summary>Disks by whichever selector was given, without their contents; every disk when none was.</summary>
     public List<VolumeDisk> Disks(uint[]? numbers, string[]? uniqueIds, string[]? names, string[]? paths, string[]? references)
     {
-        Selector<VolumeDisk> disks = Named();
-        return numbers is not null ? disks.By("Number", static disk => disk.Number.ToString(CultureInfo.InvariantCulture), numbers.Select(Text), fail)
+        return numbers is not null ? ByNumber("MSFT_Disk", "Number", numbers)
             : paths is not null ? ByPath(paths)
-            : disks.Select(names, uniqueIds, null, references, fail);
+            : Named("MSFT_Disk").Select(names, uniqueIds, null, references, fail);
     }
 
     /// <summary>Disks by serial number; every disk when none was given.</summary>
@@ -99,7 +98,8 @@ internal sealed class VolumeSelection(HostServices services, DiskCatalogue catal
     /// <summary>Partitions by disk and number; every one of the disks when no number was given.</summary>
     public async Task<List<VolumeTarget>> PartitionsAsync(uint[]? diskNumbers, uint[]? numbers)
     {
-        VolumeDisk[] disks = await catalogue.ReadAsync(Disks(diskNumbers, null, null, null, null)).ConfigureAwait(false);
+        IEnumerable<VolumeDisk> chosen = diskNumbers is null ? catalogue.Disks : ByNumber("MSFT_Partition", "DiskNumber", diskNumbers);
+        VolumeDisk[] disks = await catalogue.ReadAsync(chosen).ConfigureAwait(false);
         List<VolumeTarget> all = PartitionsOf(disks);
         if (numbers is null)
         {
@@ -240,5 +240,10 @@ internal sealed class VolumeSelection(HostServices services, DiskCatalogue catal
         return found;
     }
 
-    private Selector<VolumeDisk> Named() => new("MSFT_Disk", catalogue.Disks, static disk => disk.UniqueId, static disk => disk.FriendlyName);
+    // Errors name the class of the object that a verb is for, and its property.
+    private List<VolumeDisk> ByNumber(string windowsClass, string property, uint[] numbers) =>
+        Named(windowsClass).By(property, static disk => Text((uint)disk.Number), numbers.Select(Text), fail);
+
+    private Selector<VolumeDisk> Named(string windowsClass) =>
+        new(windowsClass, catalogue.Disks, static disk => disk.UniqueId, static disk => disk.FriendlyName);
 }

@@ -1,0 +1,115 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+
+namespace TierSpaces.Conformance;
+
+/// <summary>
+/// Calls of every documented parameter set in a shell: does the binder choose the set, and bind the parameters? The table of cmdlets and shapes is printed.
+/// What a binder does is known only in a shell, so that this test needs one.
+/// </summary>
+public sealed class BindingTests(ITestOutputHelper output)
+{
+    private const double Required = 0.99;
+
+    private static readonly TimeSpan s_limit = TimeSpan.FromMinutes(3);
+
+    private sealed record BindingResult(string[] Bound, string Error);
+
+    [Fact]
+    public void Every_documented_set_binds_from_every_shape_of_input()
+    {
+        BindingCase[] cases = [.. Documented.Cmdlets.Keys.Order().SelectMany(BindingCases.Of)];
+        BindingResult[] results = Bind(cases);
+        Assert.Equal(cases.Length, results.Length);
+        (BindingCase Case, string Fault)[] judged = [.. cases.Zip(results, (one, result) => (one, Fault(one, result)))];
+
+        output.WriteLine(Table(judged));
+        string[] faults = [.. judged.Where(one => one.Fault.Length > 0).Select(one => $"{one.Case.Cmdlet}, {one.Case.Set}, {one.Case.Shape}: {one.Fault}")];
+        output.WriteLine(string.Join('\n', faults));
+        Assert.True(faults.Length <= cases.Length * (1 - Required), $"{faults.Length} of {cases.Length} calls do not bind.\n{string.Join('\n', faults)}");
+    }
+
+    // Empty if each object from the pipeline, or the call without one, was bound as documented.
+    private static string Fault(BindingCase expected, BindingResult result)
+    {
+        if (result.Error.Length > 0)
+        {
+            return result.Error;
+        }
+
+        int calls = Math.Max(1, expected.Piped.Length);
+        foreach (string bound in result.Bound)
+        {
+            string[] parts = bound.Split('|');
+            string[] missing = [.. expected.Expected.Except(parts[1].Split(' '))];
+            if (missing.Length > 0 || !expected.Sets.Contains(parts[0]))
+            {
+                return $"set {parts[0]} instead of {string.Join(" or ", expected.Sets)}, missing: {string.Join(' ', missing)}";
+            }
+        }
+
+        return result.Bound.Length == calls ? "" : $"{result.Bound.Length} objects of {calls}";
+    }
+
+    private static string Table((BindingCase Case, string Fault)[] judged)
+    {
+        StringBuilder table = new();
+        table.AppendLine($"| Cmdlet | Sets | {string.Join(" | ", BindingCases.Shapes)} |");
+        foreach (IGrouping<string, (BindingCase Case, string Fault)> cmdlet in judged.GroupBy(one => one.Case.Cmdlet))
+        {
+            IEnumerable<string> cells = BindingCases.Shapes.Select(shape => Cell(cmdlet.Where(one => one.Case.Shape == shape)));
+            table.AppendLine($"| {cmdlet.Key} | {cmdlet.Select(one => one.Case.Set).Distinct().Count()} | {string.Join(" | ", cells)} |");
+        }
+
+        int bound = judged.Count(one => one.Fault.Length == 0);
+        table.AppendLine(string.Create(CultureInfo.InvariantCulture, $"{bound} of {judged.Length} calls bind: {100.0 * bound / judged.Length:0.00} %"));
+        return table.ToString();
+    }
+
+    private static string Cell(IEnumerable<(BindingCase Case, string Fault)> judged)
+    {
+        (BindingCase Case, string Fault)[] all = [.. judged];
+        return all.Length == 0 ? "–" : $"{all.Count(one => one.Fault.Length == 0)}/{all.Length}";
+    }
+
+    private static BindingResult[] Bind(BindingCase[] cases)
+    {
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("binding");
+        try
+        {
+            string input = Path.Combine(folder.FullName, "cases.json"), answer = Path.Combine(folder.FullName, "results.json");
+            File.WriteAllText(input, JsonSerializer.Serialize(cases));
+            string script = Path.Combine(AppContext.BaseDirectory, "Binding.ps1"), module = Path.Combine(AppContext.BaseDirectory, "TierSpaces.Cmdlets.dll");
+            string[] arguments = ["-NoProfile", "-NonInteractive", "-File", script, "-Module", module, "-Cases", input, "-Results", answer];
+            string said = Run(arguments);
+            Assert.True(File.Exists(answer), said);
+            return JsonSerializer.Deserialize<BindingResult[]>(File.ReadAllText(answer))!;
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    private static string Run(string[] arguments)
+    {
+        Process? shell = null;
+        try
+        {
+            shell = Process.Start(new ProcessStartInfo("pwsh", arguments) { RedirectStandardError = true, RedirectStandardOutput = true });
+        }
+        catch (System.ComponentModel.Win32Exception)
+        {
+            Assert.Skip("pwsh is not installed: https://aka.ms/powershell");
+        }
+
+        using (shell)
+        {
+            Task<string> output = shell!.StandardOutput.ReadToEndAsync(), error = shell.StandardError.ReadToEndAsync();
+            Assert.True(shell.WaitForExit(s_limit), $"pwsh did not end in {s_limit.TotalMinutes} minutes.");
+            return output.GetAwaiter().GetResult() + error.GetAwaiter().GetResult();
+        }
+    }
+}
