@@ -77,7 +77,7 @@ Describe 'Clear-FileStorageTier with a range' {
         $pins = Get-FileStorageTier -VirtualDisk $data
         Clear-FileStorageTier -InputObject $pins
         Get-FileStorageTier -VirtualDisk $data | Should -BeNullOrEmpty
-        (Get-WrittenError { Clear-FileStorageTier -InputObject $pins[0] }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_FriendlyName,Clear-FileStorageTier'
+        (Get-WrittenError { Clear-FileStorageTier -InputObject $pins[0] }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_UniqueId,Clear-FileStorageTier'
     }
 
     It 'refuses what has no tiers, what is not there and what is no range' {

@@ -70,6 +70,13 @@ public sealed class StorageSubsystem
         ];
     }
 
+    /// <summary>Raised on the lane when pools have been opened, with their virtual disks, whatever opened them.</summary>
+    public event Action? PoolsOpened
+    {
+        add => _core.PoolsOpened += value;
+        remove => _core.PoolsOpened -= value;
+    }
+
     /// <summary>Physical disks.</summary>
     public PhysicalDiskService PhysicalDisks { get; }
 

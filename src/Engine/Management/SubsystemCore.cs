@@ -33,6 +33,9 @@ internal sealed class SubsystemCore
 
     internal DiskTable Disks { get; }
 
+    /// <summary>Called on the lane when pools have been opened, with their virtual disks; null: not wanted.</summary>
+    internal Action? PoolsOpened { get; set; }
+
     /// <summary>Reports an event in words.</summary>
     internal void Notice(string text) => Options.Notice(text);
 }

@@ -121,12 +121,8 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         return _status.Fault;
     }
 
-    /// <summary>Flushes every disk that was written; fails when one has left that alone held writes which were not flushed.</summary>
-    private async LaneTask<IoError> FlushAll()
-    {
-        IoError error = await FlushDisks();
-        return error == IoError.None && _members.HasMissedFlush ? IoError.Io : error;
-    }
+    /// <summary>The outcome of a flush; an error when a disk has left that alone held writes which were not flushed.</summary>
+    private IoError OrMissed(IoError flushed) => flushed == IoError.None && _members.HasMissedFlush ? IoError.Io : flushed;
 
     // 1. Capture the entries changed so far; records of first writes go to the other half from here on.
     // 2. If one of them turns a never-written block into a written one: flush the data first.
@@ -136,13 +132,13 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
     {
         if (!log.Exists)
         {
-            return await FlushAll();
+            return OrMissed(await FlushDisks());
         }
 
         bool anyFirst = changes.Capture();
         _follower?.OnRoundBegun();
         firstWrites.Switch();
-        IoError error = anyFirst ? await FlushAll() : IoError.None;
+        IoError error = anyFirst ? OrMissed(await FlushDisks()) : IoError.None;
         error = error == IoError.None ? await log.Room(changes.CapturedBlocks) : error;
         if (error == IoError.None)
         {
@@ -151,7 +147,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         }
 
         ulong written = log.Journal.Written;
-        error = error == IoError.None ? await FlushAll() : error;
+        error = error == IoError.None ? OrMissed(await FlushDisks()) : error;
         error = error == IoError.None ? await log.Medium!.MarkDropped() : error;
         if (error == IoError.None)
         {

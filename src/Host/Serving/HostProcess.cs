@@ -91,7 +91,7 @@ internal static class HostProcess
     {
         try
         {
-            await services.AttachConnectedAsync().ConfigureAwait(false);
+            await services.AttachFirstAsync().ConfigureAwait(false);
         }
         finally
         {

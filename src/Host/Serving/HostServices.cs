@@ -18,6 +18,7 @@ internal sealed class HostServices : IAsyncDisposable
 {
     private const string NodeFile = "node";
     private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _firstAttachment = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ServeOptions _options;
     private readonly Lane[] _lanes;   // the control lane, then the data lanes
     private readonly HostState _state;
@@ -31,6 +32,7 @@ internal sealed class HostServices : IAsyncDisposable
             paths, state, Attachments, Setting(MountService.RootVariable, ParseRoot, MountService.DefaultRoot),
             Setting(FileSystemChoice.Variable, FileSystemChoice.Parse, ""));
         VolumeMaker = new VolumeMaker(this);
+        subsystem.PoolsOpened += AttachLater;
     }
 
     /// <summary>Paths of the state and sockets.</summary>
@@ -123,6 +125,22 @@ internal sealed class HostServices : IAsyncDisposable
         Volumes.Store.Release(uniqueId);
     }
 
+    /// <summary>Ends when the devices of the host before have been taken over.</summary>
+    public Task FirstAttachment => _firstAttachment.Task;
+
+    /// <summary>Takes over or makes the devices of connected virtual disks, after the start.</summary>
+    public async Task AttachFirstAsync()
+    {
+        try
+        {
+            await AttachConnectedAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            _firstAttachment.TrySetResult();
+        }
+    }
+
     /// <summary>
     /// Attaches each virtual disk that is served and not attached yet: after a start, and when a pool has opened late. A disk that
     /// cannot be attached is logged; it keeps no other disk, and not the host, from starting. Volumes are mounted beside the caller.
@@ -152,6 +170,23 @@ internal sealed class HostServices : IAsyncDisposable
         await Subsystem.Pools.UpdateAsync().ConfigureAwait(false);
         await AttachConnectedAsync().ConfigureAwait(false);
     }
+
+    /// <summary>A pool was opened, perhaps without a verb, because its disks are back: what is on it is attached beside the caller.</summary>
+    private void AttachLater() => _ = Task.Run(async () =>
+    {
+        try
+        {
+            await ChangeAsync(async () =>
+            {
+                await AttachConnectedAsync().ConfigureAwait(false);
+                return true;
+            }).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            HostLog.Write($"virtual disks of a pool that was opened are not attached: {e}");
+        }
+    });
 
     private void TryAttach(VirtualDiskStatus disk)
     {

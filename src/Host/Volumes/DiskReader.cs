@@ -55,10 +55,20 @@ internal sealed class DiskReader(VolumeTools tools)
 
     private async Task<DiskContents> ReadNowAsync(string device, long bytes, int sectorSize)
     {
-        Dictionary<string, string> found = (await ProbeAsync(device).ConfigureAwait(false)).GetValueOrDefault(device) ?? [];
+        // A disk with partitions, as most are, is probed with them while its table is read: each program that is started costs some milliseconds.
+        string[] nodes = [.. PartitionKernel.NodesOf(device).Where(File.Exists)];
+        Task<ToolResult>? early = nodes.Length > 0 ? ListAsync(device) : null;
+        Dictionary<string, Dictionary<string, string>> probed = await ProbeAsync([device, .. nodes]).ConfigureAwait(false);
+        ToolResult? listed = early is null ? null : await early.ConfigureAwait(false);
+        if (nodes.Length > 0 && !probed.ContainsKey(device))
+        {
+            (probed, nodes) = (await ProbeAsync(device).ConfigureAwait(false), []);   // the exit code is that of the last device
+        }
+
+        Dictionary<string, string> found = probed.GetValueOrDefault(device) ?? [];
         if (found.GetValueOrDefault("PTTYPE") is "gpt" or "dos" && !found.ContainsKey("TYPE"))
         {
-            ToolResult table = await tools.TryAsync("sfdisk", VolumeTools.Short, CancellationToken.None, "", "--json", device).ConfigureAwait(false);
+            ToolResult table = listed ?? await ListAsync(device).ConfigureAwait(false);
             if (table.ExitCode != 0)
             {
                 throw VolumeTools.Failure("sfdisk", table);
@@ -66,7 +76,7 @@ internal sealed class DiskReader(VolumeTools tools)
 
             bool isGrown = table.Error.Contains("backup GPT table is not on the end of the device", StringComparison.Ordinal);
             DiskContents contents = PartitionTable.Parse(table.Output, device, SizeOf(device) ?? bytes, sectorSize, isGrown);
-            return await WithFileSystemsAsync(contents).ConfigureAwait(false);
+            return await WithFileSystemsAsync(contents, nodes, probed).ConfigureAwait(false);
         }
 
         FoundFileSystem? whole = FileSystemOf(found);
@@ -91,14 +101,20 @@ internal sealed class DiskReader(VolumeTools tools)
         }
     }
 
-    private async Task<DiskContents> WithFileSystemsAsync(DiskContents contents)
+    private Task<ToolResult> ListAsync(string device) =>
+        tools.TryAsync("sfdisk", VolumeTools.Short, CancellationToken.None, "", "--json", device);
+
+    /// <summary>The contents with the file systems of the partitions: those that were probed already, and those of the others.</summary>
+    private async Task<DiskContents> WithFileSystemsAsync(DiskContents contents, string[] nodes, Dictionary<string, Dictionary<string, string>> probed)
     {
-        string[] nodes = [.. contents.Partitions.Select(static partition => partition.Node).Where(File.Exists)];
-        Dictionary<string, Dictionary<string, string>> found = nodes.Length == 0 ? [] : await ProbeAsync(nodes).ConfigureAwait(false);
+        string[] others = [.. contents.Partitions.Select(static partition => partition.Node).Where(node => !nodes.Contains(node) && File.Exists(node))];
+        Dictionary<string, Dictionary<string, string>> more = others.Length == 0 ? [] : await ProbeAsync(others).ConfigureAwait(false);
         return contents with
         {
-            Partitions = [.. contents.Partitions.Select(partition =>
-                partition with { FileSystem = FileSystemOf(found.GetValueOrDefault(partition.Node) ?? []) })],
+            Partitions = [.. contents.Partitions.Select(partition => partition with
+            {
+                FileSystem = FileSystemOf(probed.GetValueOrDefault(partition.Node) ?? more.GetValueOrDefault(partition.Node) ?? []),
+            })],
         };
     }
 

@@ -9,6 +9,15 @@ internal sealed class PartitionKernel(VolumeTools tools)
 {
     private static readonly TimeSpan s_nodePatience = TimeSpan.FromSeconds(5);
 
+    /// <summary>Devices of the partitions that the kernel shows of a disk, whatever its table says now.</summary>
+    public static string[] NodesOf(string device)
+    {
+        string name = Path.GetFileName(device);
+        string folder = $"/sys/block/{name}";
+        return !Directory.Exists(folder) ? []
+            : [.. Directory.EnumerateDirectories(folder, name + "*").Select(path => Path.Combine(Path.GetDirectoryName(device)!, Path.GetFileName(path)))];
+    }
+
     /// <summary>Adds a partition and waits for its device.</summary>
     public async Task AddAsync(string device, VolumePartition partition)
     {

@@ -3,6 +3,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs;
+using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Volumes.FileSystems;
 
 namespace TierSpaces.Host.Volumes;
@@ -13,6 +14,7 @@ namespace TierSpaces.Host.Volumes;
 /// </summary>
 internal sealed class VolumeServices
 {
+    private static readonly TimeSpan s_attachPatience = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan s_mountPatience = TimeSpan.FromSeconds(5);
     private readonly AttachManager _attachments;
 
@@ -81,11 +83,29 @@ internal sealed class VolumeServices
     /// <summary>One change of a disk at a time.</summary>
     public VolumeGates Gates { get; } = new();
 
-    /// <summary>Lists the disks; reads none of them.</summary>
-    public async Task<DiskCatalogue> CatalogueAsync(HostServices services) => Of(await Catalogue.ReadAsync(services).ConfigureAwait(false));
+    /// <summary>Lists the disks; reads none of them. A host that has just started looks first whether the devices of the one before are there.</summary>
+    public async Task<DiskCatalogue> CatalogueAsync(HostServices services)
+    {
+        await Task.WhenAny(services.FirstAttachment, Task.Delay(s_attachPatience)).ConfigureAwait(false);
+        return Of(await Catalogue.ReadAsync(services).ConfigureAwait(false));
+    }
 
     /// <summary>The same, of a catalogue that was read already.</summary>
     public DiskCatalogue Of(Catalogue all) => DiskCatalogue.Of(all, _attachments, Store, Reader);
+
+    /// <summary>Says which recorded mounts wait for a storage pool that is not open, and which disks are missing; null: none waits.</summary>
+    public string? RemarkOnWaitingMounts(Catalogue all)
+    {
+        HashSet<string> known = [.. all.VirtualDisks.All.Select(static disk => Identifiers.OfVirtualDisk(disk.Description.Id.Value))];
+        string[] places = [.. Store.Read().Mounts.Where(mount => !known.Contains(mount.VirtualDisk))
+            .Select(static mount => mount.Letter.Length > 0 ? $"{mount.Letter}:" : mount.Path)];
+        string[] missing = [.. all.Disks.All.Where(static disk => disk.OperationalStatus == DisplayName.Of(OperationalStatus.LostCommunication))
+            .Select(static disk => disk.Uri.Length > 0 ? $"{disk.FriendlyName} ({DiskUri.Parse(disk.Uri).Path})" : disk.FriendlyName)];
+        return places.Length == 0 ? null
+            : $"Volumes at {string.Join(", ", places)} are not mounted: the storage pool of their virtual disk is not open. "
+                + (missing.Length > 0 ? $"Missing physical disks: {string.Join(", ", missing)}. Make them available again, then the volumes are mounted."
+                    : "Look at Get-StoragePool and Get-PhysicalDisk for the reason.");
+    }
 
     /// <summary>Takes the gate of a disk, reads the disk again and carries out work on it.</summary>
     /// <param name="disk">The disk.</param>
@@ -182,6 +202,11 @@ internal sealed class VolumeServices
             }
 
             using IDisposable gate = await Gates.EnterAsync(disk.UniqueId, "Mounting").ConfigureAwait(false);
+            if (!Store.Read().Mounts.Contains(entry))
+            {
+                return;   // a verb has removed it meanwhile
+            }
+
             VolumeDisk now = await Partitions.ReadAsync(disk).ConfigureAwait(false);
             VolumeTarget? target = now.Volumes.FirstOrDefault(volume => volume.Key == entry.Partition);
             if (target is null)

@@ -63,6 +63,48 @@ public sealed class VolumeVerbTests : IDisposable
         Assert.Equal("Healthy", Text(_scratch.One("Get-Volume", "E"), "HealthStatus"));
     }
 
+    // A killed host, and a restart of the machine at which the disks of one of two pools are missing.
+    [Fact]
+    public void Volumes_of_several_pools_come_back_and_one_whose_pool_does_not_open_holds_up_no_other()
+    {
+        Prepare();
+        Ok("Disconnect-VirtualDisk", "*");
+        Ok("New-PhysicalDisk", "-Path", $"{_scratch.Root}/c.img,{_scratch.Root}/d.img", "-Size", "1GB");
+        Ok("New-StoragePool", "-FriendlyName", "q", "-PhysicalDisks", "c,d");
+        (string Pool, string Letter)[] volumes = [("p", "E"), ("q", "F"), ("p", "G"), ("q", "H")];
+        Random random = new(7);
+        Dictionary<string, byte[]> data = [];
+        foreach ((string pool, string letter) in volumes)
+        {
+            Ok("New-Volume", "-StoragePoolFriendlyName", pool, "-FriendlyName", letter, "-Size", "300MB", "-DriveLetter", letter);
+            random.NextBytes(data[letter] = new byte[1_000_000]);
+            File.WriteAllBytes(FileOn(letter), data[letter]);
+            Ok("Write-VolumeCache", letter);
+        }
+
+        Scratch.Kill(_scratch.Pair().Host);
+        AssertThere("E", "F", "G", "H");
+
+        Reboot();
+        File.Move($"{_scratch.Root}/c.img", $"{_scratch.Root}/away-c");
+        File.Move($"{_scratch.Root}/d.img", $"{_scratch.Root}/away-d");
+        Ok("Get-Disk");
+        Scratch.Eventually("volumes of the other pool are back", () => Mounts().Length == 2);
+        AssertThere("E", "G");
+        string said = _scratch.Run("Get-Volume").Error;
+        Assert.Contains("Volumes at F:, H: are not mounted", said);
+        Assert.Contains($"c ({_scratch.Root}/c.img), d ({_scratch.Root}/d.img)", said);
+
+        File.Move($"{_scratch.Root}/away-c", $"{_scratch.Root}/c.img");
+        File.Move($"{_scratch.Root}/away-d", $"{_scratch.Root}/d.img");
+        Scratch.Eventually("every volume is back", () => Mounts().Length == 4, () => File.ReadAllText(_scratch.Paths.Log));
+        AssertThere("E", "F", "G", "H");
+        Assert.DoesNotContain("not mounted", _scratch.Run("Get-Volume").Error);
+
+        string FileOn(string letter) => Path.Combine(_scratch.VolumeRoot, letter, "f");
+        void AssertThere(params string[] letters) => Array.ForEach(letters, letter => Assert.Equal(data[letter], File.ReadAllBytes(FileOn(letter))));
+    }
+
     [Fact]
     public void A_foreign_disk_is_never_listed_or_changed()
     {
@@ -175,9 +217,9 @@ public sealed class VolumeVerbTests : IDisposable
             Tool.Run("umount", path);
         }
 
-        string device = Text(_scratch.One("Get-Disk"), "Location");
+        string[] devices = [.. All("Get-Disk").Select(static disk => Text(disk, "Location"))];
         Ok("stop");
-        Tool.Run("losetup", "--detach", device);
+        Array.ForEach(devices, static device => Tool.Run("losetup", "--detach", device));
         foreach (string folder in Directory.GetDirectories(Path.Combine(_scratch.Paths.Home, "att")))
         {
             Tool.Run("fusermount3", "-u", "-z", Path.Combine(folder, "mnt"));

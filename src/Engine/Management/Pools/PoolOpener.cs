@@ -52,6 +52,11 @@ internal sealed class PoolOpener(
             await repairs.StartRepairs(managed);
         }
 
+        if (opened.Count > 0)
+        {
+            core.PoolsOpened?.Invoke();
+        }
+
         return default;
     }
 

@@ -13,6 +13,7 @@ internal sealed class GetPartitionHandler(HostServices services) : VerbHandler<G
     {
         VolumeSelection selection = await VolumeSelection.ReadAsync(services, reply.Fail).ConfigureAwait(false);
         reply.Add((await ChosenAsync(selection, request).ConfigureAwait(false)).Select(services.Volumes.ToInfo));
+        await selection.WarnOfUnreadAsync("Partitions", reply.Warn).ConfigureAwait(false);
     }
 
     private static async Task<List<VolumeTarget>> ChosenAsync(VolumeSelection selection, GetPartitionRequest request)

@@ -18,9 +18,10 @@ internal sealed class GetVolumeHandler(HostServices services) : VerbHandler<GetV
             reply.Add(await services.Volumes.ToVolumeInfoAsync(target).ConfigureAwait(false));
         }
 
-        foreach (VolumeDisk disk in (await selection.AllDisksAsync().ConfigureAwait(false)).Where(static disk => disk.Contents.Fault is not null))
+        await selection.WarnOfUnreadAsync("Volumes", reply.Warn).ConfigureAwait(false);
+        if (services.Volumes.RemarkOnWaitingMounts(selection.Catalogue.All) is { } waiting)
         {
-            reply.Warn($"Volumes of disk {disk.Number} ('{disk.FriendlyName}') are not known: {disk.Contents.Fault}");
+            reply.Warn(waiting);
         }
     }
 

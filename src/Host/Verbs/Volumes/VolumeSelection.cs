@@ -37,6 +37,15 @@ internal sealed class VolumeSelection(HostServices services, DiskCatalogue catal
     /// <summary>Every disk with its contents.</summary>
     public async Task<VolumeDisk[]> AllDisksAsync() => _read ??= await catalogue.ReadAsync(catalogue.Disks).ConfigureAwait(false);
 
+    /// <summary>Warns of the disks that could not be read: what is on them is not listed.</summary>
+    public async Task WarnOfUnreadAsync(string what, Action<string> warn)
+    {
+        foreach (VolumeDisk disk in (await AllDisksAsync().ConfigureAwait(false)).Where(static disk => disk.Contents.Fault is not null))
+        {
+            warn($"{what} of disk {disk.Number} ('{disk.FriendlyName}') are not known: {disk.Contents.Fault}");
+        }
+    }
+
     /// <summary>Every partition.</summary>
     public async Task<List<VolumeTarget>> AllPartitionsAsync() =>
         [.. (await AllDisksAsync().ConfigureAwait(false)).SelectMany(static disk => disk.Contents.Partitions.Select(partition => new VolumeTarget(disk,
