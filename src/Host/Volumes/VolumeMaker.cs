@@ -29,6 +29,7 @@ internal sealed class VolumeMaker(HostServices services)
     private static readonly TimeSpan s_lastRetry = TimeSpan.FromMinutes(1);
     private readonly ConcurrentDictionary<string, bool> _underWay = new();   // by virtual disk: records that are no remains
     private readonly ConcurrentDictionary<string, bool> _retries = new();    // by virtual disk: remains that are tried again
+    private readonly ConcurrentDictionary<string, string> _said = new();     // by virtual disk: what was last logged of its remains
 
     private VolumeServices Volumes => services.Volumes;
 
@@ -144,20 +145,29 @@ internal sealed class VolumeMaker(HostServices services)
             : made;
     }
 
-    /// <summary>Takes away what a record names. False if that failed, and may succeed later.</summary>
+    /// <summary>Takes away what a record names. False if that failed, or its pool or disk is not there: it may succeed later.</summary>
     private async Task<bool> TryUndoAsync(CreationEntry entry, VolumeDisk? held = null)
     {
         try
         {
             bool isGone = await UndoAsync(entry, held).ConfigureAwait(false);
-            HostLog.Write($"what was left of a volume that was being made on virtual disk {entry.VirtualDisk} "
-                + (isGone ? "was taken away" : "stays until its pool and disk are there"));
-            return true;
+            Say(entry, isGone ? "was taken away" : "stays until its pool and disk are there");
+            return isGone;
         }
         catch (Exception e) when (e is StorageException or ManagementException or IOException)
         {
-            HostLog.Write($"what was left of a volume on virtual disk {entry.VirtualDisk} stays for now: {e.Message}");
+            Say(entry, $"stays for now: {e.Message}");
             return false;
+        }
+    }
+
+    /// <summary>Logs what has become of the remains of a volume, once, however often it is tried.</summary>
+    private void Say(CreationEntry entry, string text)
+    {
+        if (_said.GetValueOrDefault(entry.VirtualDisk) != text)
+        {
+            _said[entry.VirtualDisk] = text;
+            HostLog.Write($"what was left of a volume that was being made on virtual disk {entry.VirtualDisk} {text}");
         }
     }
 
