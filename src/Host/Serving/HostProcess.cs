@@ -59,11 +59,11 @@ internal static class HostProcess
         using PosixSignalRegistration hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
         VerbDispatcher dispatcher = new VerbDispatcher(VerbHandlers.Create(services), services.Changes, new TraceHandler(services));
         await using ManagementServer server = new ManagementServer(services, dispatcher);
-        await services.Changes.WaitAsync().ConfigureAwait(false);
+        await services.BeginAttachingAsync().ConfigureAwait(false);
         await server.StartAsync(CancellationToken.None).ConfigureAwait(false);
         SayReady(paths, options);
         guard?.Start();
-        await AttachAsync(services).ConfigureAwait(false);
+        await services.AttachFirstAsync().ConfigureAwait(false);
         await services.StopRequested.ConfigureAwait(false);
         ServiceManager.Notify("STOPPING=1");
         guard?.Stop();
@@ -83,19 +83,6 @@ internal static class HostProcess
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw NoHome(paths, e);
-        }
-    }
-
-    /// <summary>Devices come back after the host is ready; what changes state waits for them, what reads does not.</summary>
-    private static async Task AttachAsync(HostServices services)
-    {
-        try
-        {
-            await services.AttachFirstAsync().ConfigureAwait(false);
-        }
-        finally
-        {
-            services.Changes.Release();
         }
     }
 

@@ -18,7 +18,7 @@ internal sealed class HostServices : IAsyncDisposable
 {
     private const string NodeFile = "node";
     private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly TaskCompletionSource _firstAttachment = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private TaskCompletionSource? _attaching;   // null: this host serves no one, and attaches nothing at its start
     private readonly ServeOptions _options;
     private readonly Lane[] _lanes;   // the control lane, then the data lanes
     private readonly HostState _state;
@@ -126,7 +126,17 @@ internal sealed class HostServices : IAsyncDisposable
     }
 
     /// <summary>Ends when the devices of the host before have been taken over.</summary>
-    public Task FirstAttachment => _firstAttachment.Task;
+    public Task FirstAttachment => _attaching?.Task ?? Task.CompletedTask;
+
+    /// <summary>
+    /// Before the first verb: devices come back after the host is ready. What changes state waits for <see cref="AttachFirstAsync"/>, and so do, for a while,
+    /// verbs that list disks; others that read do not.
+    /// </summary>
+    public Task BeginAttachingAsync()
+    {
+        _attaching = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        return Changes.WaitAsync();
+    }
 
     /// <summary>Takes over or makes the devices of connected virtual disks, after the start.</summary>
     public async Task AttachFirstAsync()
@@ -137,7 +147,8 @@ internal sealed class HostServices : IAsyncDisposable
         }
         finally
         {
-            _firstAttachment.TrySetResult();
+            _attaching?.TrySetResult();
+            Changes.Release();
         }
     }
 

@@ -86,7 +86,11 @@ internal sealed class VolumeServices
     /// <summary>Lists the disks; reads none of them. A host that has just started looks first whether the devices of the one before are there.</summary>
     public async Task<DiskCatalogue> CatalogueAsync(HostServices services)
     {
-        await Task.WhenAny(services.FirstAttachment, Task.Delay(s_attachPatience)).ConfigureAwait(false);
+        if (!services.FirstAttachment.IsCompleted)
+        {
+            await Task.WhenAny(services.FirstAttachment, Task.Delay(s_attachPatience)).ConfigureAwait(false);
+        }
+
         return Of(await Catalogue.ReadAsync(services).ConfigureAwait(false));
     }
 
