@@ -27,7 +27,6 @@ $tiered = @{
 }
 $null = $pool | New-VirtualDisk @tiered
 $null = New-VirtualDisk Pool1 -FriendlyName Archive -ResiliencySettingName Parity -NumberOfColumns 3 -Size 600MB -MediaType HDD -WriteCacheSize 0
-Get-VirtualDisk | Connect-VirtualDisk
 
 # A volume on each, with a drive letter.
 $null = Get-VirtualDisk Databases | Get-Disk | Initialize-Disk -PartitionStyle GPT -PassThru |
@@ -52,10 +51,8 @@ Copy-Item E:\index.dat L:\
 Get-Volume | Sort-Object DriveLetter | Format-Table DriveLetter, FileSystemLabel, FileSystem, HealthStatus
 Get-FileStorageTier -VolumeDriveLetter E | Format-Table FilePath, DesiredStorageTierName, PlacementStatus
 
-# And everything away again: letters, volumes, virtual disks, tiers, pool, host, images.
+# And everything away again: virtual disks with their volumes and letters, tiers, pool, host, images.
 Clear-FileStorageTier -FilePath E:\index.dat
-Get-Partition | Remove-Partition -Confirm:$false
-Get-VirtualDisk | Disconnect-VirtualDisk
 Get-VirtualDisk | Remove-VirtualDisk -Confirm:$false
 Get-StorageTier | Remove-StorageTier -Confirm:$false
 Remove-StoragePool Pool1 -Confirm:$false

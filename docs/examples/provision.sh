@@ -20,8 +20,6 @@ tierspaces New-StorageTier -StoragePoolFriendlyName Pool1 -FriendlyName Slow -Me
 # A tiered mirror for databases, and parity on the slow disks for archives.
 tierspaces New-VirtualDisk Pool1 -FriendlyName Databases -StorageTiers Fast,Slow -StorageTierSizes 256MB,768MB -WriteCacheSize 0
 tierspaces New-VirtualDisk Pool1 -FriendlyName Archive -ResiliencySettingName Parity -NumberOfColumns 3 -Size 600MB -MediaType HDD -WriteCacheSize 0
-tierspaces Connect-VirtualDisk Databases
-tierspaces Connect-VirtualDisk Archive
 
 # A volume on each, with a drive letter, which is a folder below the volume root.
 tierspaces Initialize-Disk 1 -PartitionStyle GPT
@@ -46,12 +44,8 @@ cp "$TIERSPACES_VOLUME_ROOT/E/index.dat" "$TIERSPACES_VOLUME_ROOT/L/"
 tierspaces Get-Volume
 tierspaces Get-FileStorageTier -VolumeDriveLetter E
 
-# And everything away again: letters, volumes, virtual disks, tiers, pool, host, images.
+# And everything away again: virtual disks with their volumes and letters, tiers, pool, host, images.
 tierspaces Clear-FileStorageTier -FilePath "$TIERSPACES_VOLUME_ROOT/E/index.dat"
-tierspaces Clear-Disk 1 -RemoveData -Confirm:false
-tierspaces Clear-Disk 2 -RemoveData -Confirm:false
-tierspaces Clear-Disk 3 -RemoveData -Confirm:false
-tierspaces Disconnect-VirtualDisk '*'
 tierspaces Remove-VirtualDisk Databases,Archive,Logs -Confirm:false
 tierspaces Remove-StorageTier Fast,Slow -Confirm:false
 tierspaces Remove-StoragePool Pool1 -Confirm:false

@@ -1,7 +1,7 @@
 # The first session of the README, unchanged: only the folder of the images is another one.
 BeforeAll {
     . $PSScriptRoot/Session.ps1
-    Start-TestSession
+    Start-TestSession -AttachNewDisks
     $readme = Get-Content -Raw (Join-Path $PSScriptRoot '../../README.md')
     $block = [regex]::Match($readme, '(?s)```powershell\n(.*?)```').Groups[1].Value
     $session = $block.Replace('/tmp/spaces', $SessionFolder).Replace('Import-Module ./TierSpaces.psd1', '')

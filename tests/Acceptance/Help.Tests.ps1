@@ -62,7 +62,7 @@ Describe 'Get-Help' {
 
 Describe 'Examples of <Name>' -ForEach $pages {
     BeforeAll {
-        Start-TestSession
+        Start-TestSession -AttachNewDisks
         Invoke-Example $preparation | Should -BeNullOrEmpty
     }
 

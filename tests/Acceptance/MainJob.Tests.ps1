@@ -11,11 +11,11 @@ BeforeDiscovery {
 Describe 'A mirror with <_>' -ForEach 'ext4', 'xfs' -Skip:([bool]$reason) {
     BeforeAll {
         . $PSScriptRoot/Session.ps1
-        Start-TestSession
+        Start-TestSession -AttachNewDisks
         $mount = (New-Item -ItemType Directory mnt).FullName
         $null = New-TestPool -Size 768MB
         $null = New-VirtualDisk Pool1 -FriendlyName Data -ResiliencySettingName Mirror -NumberOfColumns 2 -Size 512MB
-        $device = (Connect-VirtualDisk Data -PassThru).DevicePath
+        $device = (Get-VirtualDisk Data).DevicePath
         & "mkfs.$_" -q $device
         mount $device $mount
 

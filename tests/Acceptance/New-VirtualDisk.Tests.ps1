@@ -1,14 +1,21 @@
-BeforeAll {
+BeforeDiscovery {
     . $PSScriptRoot/Session.ps1
-    Start-TestSession
-    $pool = New-TestPool
 }
 
-AfterAll {
-    Stop-TestSession
+BeforeAll {
+    . $PSScriptRoot/Session.ps1
 }
 
 Describe 'New-VirtualDisk' {
+    BeforeAll {
+        Start-TestSession
+        $pool = New-TestPool
+    }
+
+    AfterAll {
+        Stop-TestSession
+    }
+
     It 'makes a two-way mirror with neither layout nor copies named' {
         $disk = New-VirtualDisk -StoragePoolFriendlyName Pool1 -FriendlyName Plain -Size 32MB
 
@@ -186,5 +193,34 @@ Describe 'New-VirtualDisk' {
         $failure.FullyQualifiedErrorId | Should -BeLike 'ParameterArgumentValidationError,*'
         "$failure" | Should -Match "'StorageTiers'"
         Remove-StorageTier Hole -Confirm:$false
+    }
+}
+
+# The command lines of the other files set this off.
+Describe 'New-VirtualDisk by default' {
+    BeforeAll {
+        Start-TestSession -AttachNewDisks
+        $null = New-TestPool
+    }
+
+    AfterAll {
+        Stop-TestSession
+    }
+
+    It 'attaches the virtual disk, unless it is to be attached by hand' {
+        $disk = New-VirtualDisk Pool1 -FriendlyName Attached -Size 16MB -WarningAction Ignore
+        $disk.OperationalStatus, $disk.DetachedReason, $disk.IsManualAttach | Should -Be 'OK', 'None', $false
+        $disk.NbdUri | Should -BeLike 'nbd+unix:///Attached*'
+        $manual = New-VirtualDisk Pool1 -FriendlyName ByHand -Size 16MB -IsManualAttach $true
+        $manual.OperationalStatus, $manual.DetachedReason, $manual.IsManualAttach | Should -Be 'Detached', 'By Policy', $true
+        { Connect-VirtualDisk Attached -WarningAction Ignore } | Should -Not -Throw
+    }
+
+    It 'gives it a disk that a script can go on with' -Skip:(-not (Test-DiskSupport)) {
+        New-VirtualDisk Pool1 -FriendlyName Data -Size 64MB | Get-Disk | Initialize-Disk -PassThru |
+            New-Partition -UseMaximumSize -DriveLetter E | Format-Volume -Confirm:$false | ForEach-Object DriveLetter | Should -Be 'E'
+        Remove-VirtualDisk Data -Confirm:$false
+        Get-Volume | Should -BeNullOrEmpty
+        Test-Path (Join-Path $env:TIERSPACES_VOLUME_ROOT E) | Should -BeFalse
     }
 }

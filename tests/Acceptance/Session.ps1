@@ -4,13 +4,16 @@
 $TestModule = Join-Path ($env:TIERSPACES_TEST_MODULE ?? (Join-Path $PSScriptRoot '../..')) TierSpaces.psd1
 Import-Module $TestModule
 
-function Start-TestSession {
+# New virtual disks stay detached, which is faster, unless the file is about what users have by default.
+function Start-TestSession([switch] $AttachNewDisks) {
     $script:SessionFolder = Join-Path ([IO.Path]::GetTempPath()) "ps$PID-$([guid]::NewGuid().ToString('N').Substring(0, 6))"
     $null = New-Item -ItemType Directory -Path $script:SessionFolder
     $script:SavedHome = $env:TIERSPACES_HOME
     $env:TIERSPACES_HOME = Join-Path $script:SessionFolder 'home'
     $script:SavedVolumeRoot = $env:TIERSPACES_VOLUME_ROOT
     $env:TIERSPACES_VOLUME_ROOT = Join-Path $script:SessionFolder 'volumes'
+    $script:SavedAttachNewDisks = $env:TIERSPACES_ATTACH_NEW_DISKS
+    $env:TIERSPACES_ATTACH_NEW_DISKS = $AttachNewDisks ? 'yes' : 'no'
     Push-Location $script:SessionFolder
 }
 
@@ -21,6 +24,7 @@ function Stop-TestSession {
     Pop-Location
     $env:TIERSPACES_HOME = $script:SavedHome
     $env:TIERSPACES_VOLUME_ROOT = $script:SavedVolumeRoot
+    $env:TIERSPACES_ATTACH_NEW_DISKS = $script:SavedAttachNewDisks
     Remove-Item -Recurse -Force $script:SessionFolder
 }
 

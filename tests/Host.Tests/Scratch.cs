@@ -23,8 +23,11 @@ internal sealed class Scratch : IDisposable
     /// <summary>Folder of drive letters and labels.</summary>
     public string VolumeRoot => Path.Combine(_root, "vol");
 
-    /// <summary>Further variables in the environment of every command, and so of the host that the first one starts.</summary>
-    public Dictionary<string, string> Variables { get; } = [];
+    /// <summary>
+    /// Further variables in the environment of every command, and so of the host that the first one starts. New virtual disks stay detached, unless a test
+    /// changes that.
+    /// </summary>
+    public Dictionary<string, string> Variables { get; } = new() { [HostServices.AttachNewVariable] = "no" };
 
     /// <summary>File of the rules by which system calls of the host fail, for TIERSPACES_CALL_FAULTS.</summary>
     public string CallFaultRules => Path.Combine(_root, "rules");

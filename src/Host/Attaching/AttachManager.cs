@@ -52,6 +52,42 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         _outcomes.TryRemove(uniqueId, out _);
     }
 
+    /// <summary>Refuses to rename an attached disk whose device asks for its export by the friendly name; a disk that is not attached can be renamed.</summary>
+    /// <exception cref="StorageException">An earlier version attached it; nothing was changed.</exception>
+    public void RequireRenamable(string uniqueId)
+    {
+        if (_outcomes.ContainsKey(uniqueId) && store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is { ExportName.Length: 0 } record)
+        {
+            throw new StorageException(
+                StorageErrors.VirtualDiskStateForbids,
+                $"-NewFriendlyName: virtual disk '{record.FriendlyName}' was attached by an earlier version, under its name.",
+                "Disconnect it and connect it again, then rename it.", record.FriendlyName);
+        }
+    }
+
+    /// <summary>Gives the link of an attached disk the disk's new name. The device stays; nothing happens to a disk that is not attached.</summary>
+    public void Rename(string uniqueId, string friendlyName)
+    {
+        if (_outcomes.TryGetValue(uniqueId, out AttachOutcome? outcome)
+            && store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is { } record)
+        {
+            _outcomes[uniqueId] = outcome with { DevicePath = Relink(record, friendlyName) };
+        }
+    }
+
+    /// <summary>Returns the link to a device under the name that its disk has now. A host that ended inside a change of the name has left the old one.</summary>
+    private string Relink(AttachRecord record, string friendlyName)
+    {
+        AttachRecord renamed = record with { FriendlyName = friendlyName };
+        if (renamed != record)
+        {
+            store.Put(renamed);
+            Unlink(record.FriendlyName);
+        }
+
+        return Link(renamed);
+    }
+
     private AttachOutcome? TryResume(AttachTarget target)
     {
         if (store.Read().FirstOrDefault(record => record.UniqueId == target.UniqueId) is not { } record)
@@ -67,7 +103,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
 
         attacher.Resume(record, target);
-        return new AttachOutcome(record.Method, Link(record), null);
+        return new AttachOutcome(record.Method, Relink(record, target.FriendlyName), null);
     }
 
     private AttachOutcome Make(AttachTarget target)

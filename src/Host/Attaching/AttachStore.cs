@@ -36,6 +36,7 @@ internal sealed class AttachStore(IHostState state)
 
     private static AttachRecord Filled(AttachRecord record) => record with
     {
+        ExportName = record.ExportName ?? "",
         Use = record.Use ?? "",
         Folder = record.Folder ?? "",
         Processes = [.. (record.Processes ?? []).Where(mark => mark is not null)],

@@ -23,6 +23,12 @@ internal sealed record AttachRecord
     /// <summary>Name that its link carries.</summary>
     public required string FriendlyName { get; init; }
 
+    /// <summary>
+    /// Name by which the device asks for its export; empty in records of versions that asked for the friendly name, and so keep the disk from being
+    /// renamed.
+    /// </summary>
+    public string ExportName { get; init; } = "";
+
     /// <summary>Name of the attacher that made it.</summary>
     public required string Method { get; init; }
 

@@ -25,7 +25,7 @@ internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
         int device = kernel.Find(target.UniqueId) is { } left ? TakeOver(left, target) : Make(target);
         return new AttachRecord
         {
-            UniqueId = target.UniqueId, FriendlyName = target.FriendlyName, Method = Method, Folder = folder,
+            UniqueId = target.UniqueId, FriendlyName = target.FriendlyName, ExportName = target.ExportName, Method = Method, Folder = folder,
             Device = string.Create(CultureInfo.InvariantCulture, $"{DevicePrefix}{device}"), Use = kernel.UseOf(device),
         };
     }

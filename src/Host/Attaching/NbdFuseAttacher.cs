@@ -38,7 +38,7 @@ internal sealed class NbdFuseAttacher : IAttacher
     {
         AttachRecord record = new AttachRecord
         {
-            UniqueId = target.UniqueId, FriendlyName = target.FriendlyName, Method = Method, Device = "", Folder = folder,
+            UniqueId = target.UniqueId, FriendlyName = target.FriendlyName, ExportName = target.ExportName, Method = Method, Device = "", Folder = folder,
         };
         try
         {

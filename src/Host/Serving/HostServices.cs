@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
@@ -16,6 +17,9 @@ namespace TierSpaces.Host.Serving;
 /// <summary>Services that the handlers of one host share: the engine, attached devices, and the host's own life.</summary>
 internal sealed class HostServices : IAsyncDisposable
 {
+    /// <summary>Environment variable that says whether new virtual disks are attached, <c>yes</c> or <c>no</c>; yes where it is not set.</summary>
+    internal const string AttachNewVariable = "TIERSPACES_ATTACH_NEW_DISKS";
+
     private const string NodeFile = "node";
     private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private TaskCompletionSource? _attaching;   // null: this host serves no one, and attaches nothing at its start
@@ -62,6 +66,9 @@ internal sealed class HostServices : IAsyncDisposable
     /// <summary>I/O backend of the engine, and the reason for its choice.</summary>
     public (string Backend, string Reason) IO => (_lanes[0].Backend == LaneBackend.Uring ? "io_uring" : "ThreadPool", _lanes[0].BackendReason);
 
+    /// <summary>Whether a new virtual disk is attached when it has been created, unless it is to be attached by hand.</summary>
+    public bool AttachesNewDisks { get; set; } = Setting(AttachNewVariable, ParseAnswer, true);
+
     /// <summary>Number of lanes of virtual disks.</summary>
     public int DataLanes => _lanes.Length - 1;
 
@@ -98,10 +105,29 @@ internal sealed class HostServices : IAsyncDisposable
     /// <summary>Asks the host to stop in good order. Returns at once; a second request changes nothing.</summary>
     public void RequestStop() => _stopRequested.TrySetResult();
 
-    /// <summary>Makes a device of a virtual disk that is served.</summary>
+    /// <summary>
+    /// Makes a device of a virtual disk that is served. It asks for the export by its identity, so that the disk can be renamed while it is attached.
+    /// </summary>
     public void Attach(VirtualDiskStatus disk) => Attachments.Attach(new AttachTarget(
         Identifiers.OfVirtualDisk(disk.Description.Id.Value), disk.Description.FriendlyName, disk.SocketPath,
-        disk.Description.FriendlyName, disk.Description.LogicalSectorSize));
+        NbdExport.IdentityOf(disk.Description.Id.Value), disk.Description.LogicalSectorSize));
+
+    /// <summary>Serves a virtual disk and makes a device of it where the machine allows it; mounts on it stay as they are.</summary>
+    /// <param name="disk">Virtual disk.</param>
+    /// <param name="force">Whether what a lost write cache of it held is given up; the remarks say what that was.</param>
+    /// <param name="lane">Lane that it is put on; null: the one it is on.</param>
+    /// <exception cref="StorageException">The path of its socket is too long; nothing was changed.</exception>
+    /// <exception cref="ManagementException">It cannot be served; nothing was changed.</exception>
+    public async Task<VirtualDiskStatus> ConnectAsync(Guid disk, bool force = false, int? lane = null)
+    {
+        Paths.CheckSocketPath(SocketOf(disk));
+        VirtualDiskStatus connected = await Subsystem.VirtualDisks.ConnectAsync(disk, force, lane).ConfigureAwait(false);
+        Attach(connected);
+        return connected;
+    }
+
+    /// <summary>Path of the socket at which a virtual disk is served.</summary>
+    public string SocketOf(Guid disk) => Path.Combine(Paths.Exports, disk.ToString("N") + ".sock");
 
     /// <summary>Carries out a change of virtual disks inside a verb that does not hold up others: changes of virtual disks follow one another.</summary>
     public async Task<T> ChangeAsync<T>(Func<Task<T>> change)
@@ -228,6 +254,13 @@ internal sealed class HostServices : IAsyncDisposable
         RuntimeFolder.Leave(Paths);
         Changes.Dispose();
     }
+
+    private static bool ParseAnswer(string text) => text switch
+    {
+        "yes" => true,
+        "no" => false,
+        _ => throw new FormatException($"'{text}' is not valid. Valid: yes and no."),
+    };
 
     private static string ParseRoot(string text) => Path.IsPathFullyQualified(text)
         ? Path.TrimEndingDirectorySeparator(Path.GetFullPath(text)) : throw new FormatException($"'{text}' is no absolute path.");

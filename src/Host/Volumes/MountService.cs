@@ -149,6 +149,15 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
         await DropAsync(entry).ConfigureAwait(false);
     }
 
+    /// <summary>Forgets the mounts of a virtual disk that was removed, and takes away the folders that were made for them.</summary>
+    public async Task ForgetAsync(string virtualDisk)
+    {
+        foreach (MountEntry entry in store.Read().Mounts.Where(mount => mount.VirtualDisk == virtualDisk))
+        {
+            await DropAsync(entry).ConfigureAwait(false);
+        }
+    }
+
     /// <summary>Unmounts a volume everywhere and keeps the records, so that <see cref="MountAllAsync"/> mounts it again.</summary>
     /// <exception cref="StorageException">It is in use, or mounted by others.</exception>
     public async Task UnmountAllAsync(VolumeTarget target)

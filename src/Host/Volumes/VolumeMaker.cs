@@ -128,8 +128,7 @@ internal sealed class VolumeMaker(HostServices services)
     private async Task<VirtualDiskStatus> ConnectNewAsync(Guid pool, VirtualDiskRequest disk)
     {
         VirtualDiskStatus made = await services.Subsystem.VirtualDisks.CreateAsync(pool, disk).ConfigureAwait(false);
-        VirtualDiskStatus connected = await services.Subsystem.VirtualDisks.ConnectAsync(made.Description.Id.Value).ConfigureAwait(false);
-        services.Attach(connected);
+        VirtualDiskStatus connected = await services.ConnectAsync(made.Description.Id.Value).ConfigureAwait(false);
         return connected with { Remarks = made.Remarks };
     }
 

@@ -134,6 +134,38 @@ internal sealed class VolumeServices
         return await Partitions.ReadAsync(disk).ConfigureAwait(false);
     }
 
+    /// <summary>
+    /// Carries out work on a virtual disk while none of its volumes is mounted; the caller holds the gate of the disk. Access paths are kept: if a volume is
+    /// in use, or the work fails, what was unmounted is mounted again.
+    /// </summary>
+    /// <exception cref="StorageException">A volume is in use, or mounted by others.</exception>
+    public async Task<T> WhileUnmountedAsync<T>(HostServices services, string virtualDisk, Func<Task<T>> work)
+    {
+        if (!Store.Read().Mounts.Any(mount => mount.VirtualDisk == virtualDisk))
+        {
+            return await work().ConfigureAwait(false);
+        }
+
+        try
+        {
+            DiskCatalogue catalogue = await CatalogueAsync(services).ConfigureAwait(false);
+            foreach (VolumeDisk disk in await catalogue.ReadAsync(catalogue.Disks.Where(disk => disk.UniqueId == virtualDisk)).ConfigureAwait(false))
+            {
+                foreach (VolumeTarget target in disk.Volumes)
+                {
+                    await Mounts.UnmountAllAsync(target).ConfigureAwait(false);
+                }
+            }
+
+            return await work().ConfigureAwait(false);
+        }
+        catch (Exception)
+        {
+            RestoreLater(services, virtualDisk);
+            throw;
+        }
+    }
+
     private static VolumeTarget Find(VolumeDisk disk, VolumeTarget target) =>
         target.Partition is null
             ? new VolumeTarget(disk, null)

@@ -44,6 +44,7 @@ public sealed partial class InProcessHost : IAsyncLifetime
     {
         _host = await HostServices.StartAsync(new HostPaths(_root), new ServeOptions(Detach: false, SupervisorKind.None));
         _host.Files = Files;
+        _host.AttachesNewDisks = false;   // no device is made of the many disks of these tests
         _verbs = new VerbDispatcher(VerbHandlers.Create(_host), _host.Changes);
     }
 

@@ -9,6 +9,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 /// </summary>
 public sealed class NbdExport
 {
+    private readonly byte[] _identity;   // the name that never changes
     private readonly List<NbdTransmission> _transmissions = [];
     private readonly NbdSignal _idle = new();
     private int _running;       // calls inside the store
@@ -24,6 +25,7 @@ public sealed class NbdExport
     public NbdExport(Guid uniqueId, string name, string description, IBlockStore store, bool isReadOnly)
     {
         UniqueId = uniqueId;
+        _identity = Encoding.ASCII.GetBytes(IdentityOf(uniqueId));
         Name = name;
         Description = description;
         Store = store;
@@ -35,8 +37,8 @@ public sealed class NbdExport
     /// <summary>Identity that outlives renaming.</summary>
     public Guid UniqueId { get; }
 
-    /// <summary>Name clients ask for.</summary>
-    public string Name { get; }
+    /// <summary>Name clients ask for, and the one that listing clients see.</summary>
+    public string Name { get; private set; }
 
     /// <summary>Text shown by listing clients.</summary>
     public string Description { get; }
@@ -56,9 +58,20 @@ public sealed class NbdExport
     /// <summary>Traces that record its requests now, see <see cref="RequestTrace"/>.</summary>
     internal int Traces { get; set; }
 
-    internal byte[] NameBytes { get; }
+    internal byte[] NameBytes { get; private set; }
 
     internal byte[] DescriptionBytes { get; }
+
+    /// <summary>Second name of an export, which it keeps when it is renamed: its identity in 32 hexadecimal digits.</summary>
+    public static string IdentityOf(Guid uniqueId) => uniqueId.ToString("N");
+
+    /// <summary>Gives the export another name. Connections stay; clients that connect from now on ask for the new name or for its identity.</summary>
+    /// <exception cref="ArgumentException">Name outside its range; the export keeps its name.</exception>
+    public void Rename(string name)
+    {
+        NameBytes = Encode(name, 1, nameof(name));
+        Name = name;
+    }
 
     /// <summary>
     /// Takes no further request from any client and completes when none is inside the store. Connections stay, new
@@ -90,6 +103,9 @@ public sealed class NbdExport
             }
         }
     }
+
+    /// <summary>Whether a client that asks for a name means this export.</summary>
+    internal bool Answers(ReadOnlySpan<byte> name) => name.SequenceEqual(NameBytes) || name.SequenceEqual(_identity);
 
     internal void Attach(NbdTransmission transmission)
     {

@@ -125,7 +125,7 @@ public sealed class NbdServer
         }
     }
 
-    /// <summary>The export of that name; the empty name means the only one there is.</summary>
+    /// <summary>The export of that name or identity; the empty name means the only one there is.</summary>
     internal NbdExport? Find(ReadOnlySpan<byte> name)
     {
         if (name.IsEmpty)
@@ -135,7 +135,7 @@ public sealed class NbdServer
 
         foreach (NbdExport export in _exports)
         {
-            if (name.SequenceEqual(export.NameBytes))
+            if (export.Answers(name))
             {
                 return export;
             }

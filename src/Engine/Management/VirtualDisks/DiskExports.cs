@@ -66,6 +66,15 @@ internal sealed class DiskExports(SubsystemCore core)
         })
         : default;
 
+    /// <summary>Gives the export of a virtual disk its name; nothing happens to one that is not exported.</summary>
+    internal static async LaneTask<Nothing> Rename(ManagedVirtualDisk disk, string name) => disk.Export is { } export
+        ? await disk.Ask(_ =>
+        {
+            export.Export.Rename(name);
+            return default(Nothing);
+        })
+        : default;
+
     /// <summary>Takes no further request of a virtual disk's clients, and completes when none is under way, until <see cref="Resume"/>.</summary>
     internal static async LaneTask<Nothing> Suspend(ManagedVirtualDisk disk, DiskExport export) => await disk.Call(async LaneTask<Nothing> (_) =>
     {
@@ -81,14 +90,16 @@ internal sealed class DiskExports(SubsystemCore core)
     });
 
     /// <summary>Refuses to export a virtual disk while another one is exported under its name.</summary>
-    internal void RequireOnlyOfItsName(ManagedVirtualDisk disk)
+    internal void RequireOnlyOfItsName(ManagedVirtualDisk disk) => RequireOnlyOfItsName(core, disk, disk.Description.FriendlyName);
+
+    /// <summary>Refuses a name under which another virtual disk is exported.</summary>
+    internal static void RequireOnlyOfItsName(SubsystemCore core, ManagedVirtualDisk disk, string name)
     {
-        VirtualDiskDescription description = disk.Description;
         if (core.Pools.All.SelectMany(pool => pool.VirtualDisks.Values).Any(other =>
-            other != disk && other.IsExported && FriendlyNames.AreSame(other.Description.FriendlyName, description.FriendlyName)))
+            other != disk && other.IsExported && FriendlyNames.AreSame(other.Description.FriendlyName, name)))
         {
             throw new ManagementException(
-                ManagementError.NameTaken, $"Another virtual disk '{description.FriendlyName}' is connected.",
+                ManagementError.NameTaken, $"Another virtual disk '{name}' is connected.",
                 "Disconnect it, or give one of the two another name.");
         }
     }

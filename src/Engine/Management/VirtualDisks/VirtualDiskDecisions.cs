@@ -41,9 +41,7 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
 
         if (disk.IsExported && changed.FriendlyName != disk.Description.FriendlyName)
         {
-            throw new ManagementException(
-                ManagementError.VirtualDiskStateForbids, $"Virtual disk '{disk.Description.FriendlyName}' is connected under its name.",
-                "Disconnect it first.");
+            DiskExports.RequireOnlyOfItsName(core, disk, changed.FriendlyName);
         }
 
         return (managed, disk, changed);

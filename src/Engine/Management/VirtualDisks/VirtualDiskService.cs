@@ -67,6 +67,7 @@ public sealed class VirtualDiskService
         Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
         disk.Description = changed;
         await disk.Ask(open => Apply(open, changed));
+        await DiskExports.Rename(disk, changed.FriendlyName);
         return new Changed(managed.Id, changed.Id, []);
     });
 

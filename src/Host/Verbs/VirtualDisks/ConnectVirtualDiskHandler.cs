@@ -16,21 +16,13 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
         foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
-            string socket = Path.Combine(services.Paths.Exports, disk.Description.Id.Value.ToString("N") + ".sock");
             string lane = request.Lane is { } number ? $" on lane {number}" : "";
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}'{lane} and attach it where the machine allows it", async () =>
             {
-                services.Paths.CheckSocketPath(socket);
-                VirtualDiskStatus connected = await services.Subsystem.VirtualDisks.ConnectAsync(
-                    disk.Description.Id.Value, request.Force, request.Lane).ConfigureAwait(false);
-                foreach (string remark in connected.Remarks)
-                {
-                    reply.Warn(remark);
-                }
-
-                string id = Identifiers.OfVirtualDisk(connected.Description.Id.Value);
+                string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
                 bool isNew = services.Attachments.OutcomeOf(id) is null;
-                services.Attach(connected);
+                VirtualDiskStatus connected = await services.ConnectAsync(disk.Description.Id.Value, request.Force, request.Lane).ConfigureAwait(false);
+                connected.Remarks.ToList().ForEach(reply.Warn);
                 if (isNew)
                 {
                     await services.Volumes.RestoreAsync(services, id).ConfigureAwait(false);
@@ -45,7 +37,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                 reply.Add(request.PassThru ? [info] : []);
             }, () =>
             {
-                services.Paths.CheckSocketPath(socket);
+                services.Paths.CheckSocketPath(services.SocketOf(disk.Description.Id.Value));
                 return services.Subsystem.VirtualDisks.CheckConnectAsync(disk.Description.Id.Value, request.Force, request.Lane);
             }).ConfigureAwait(false);
         }

@@ -20,8 +20,7 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
             {
                 string id = services.ToInfo(all, disk).UniqueId;
                 using IDisposable gate = await services.Volumes.Gates.EnterAsync(id, "Disconnect-VirtualDisk").ConfigureAwait(false);
-                services.Detach(id);
-                VirtualDiskStatus detached = await DisconnectAsync(disk).ConfigureAwait(false);
+                VirtualDiskStatus detached = await services.Volumes.WhileUnmountedAsync(services, id, () => DisconnectAsync(disk, id)).ConfigureAwait(false);
                 detached.Remarks.ToList().ForEach(reply.Warn);
                 reply.Add(request.PassThru ? [services.ToInfo(all, detached)] : []);
             }).ConfigureAwait(false);
@@ -29,8 +28,9 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
     }
 
     /// <summary>A virtual disk that stays connected gets its block device back.</summary>
-    private async Task<VirtualDiskStatus> DisconnectAsync(VirtualDiskStatus disk)
+    private async Task<VirtualDiskStatus> DisconnectAsync(VirtualDiskStatus disk, string id)
     {
+        services.Detach(id);
         try
         {
             return await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);

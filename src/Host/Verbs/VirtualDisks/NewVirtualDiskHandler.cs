@@ -37,8 +37,36 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
                 reply.Tell(PlacementText.OfNew(placement, all, pool.FriendlyName));
                 WarnOfSmallSectors(all, disk, reply.Warn);
                 disk.Remarks.ToList().ForEach(reply.Warn);
-                reply.Add(disk.ToInfo(pool.Concrete.Description.Slabs.DataBytes, null));
+                reply.Add(services.ToInfo(all, await AttachAsync(disk, reply.Warn).ConfigureAwait(false)));
             }).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>
+    /// Attaches a virtual disk that was created, unless it is to be attached by hand. One that cannot be attached is a virtual disk all the same.
+    /// </summary>
+    private async Task<VirtualDiskStatus> AttachAsync(VirtualDiskStatus disk, Action<string> warn)
+    {
+        string name = disk.Description.FriendlyName;
+        if (disk.Description.IsManualAttach || !services.AttachesNewDisks)
+        {
+            return disk;
+        }
+
+        try
+        {
+            VirtualDiskStatus attached = await services.ConnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            if (services.Attachments.OutcomeOf(Identifiers.OfVirtualDisk(disk.Description.Id.Value))?.Reason is { } reason)
+            {
+                warn($"{reason} Virtual disk '{name}' is served at {VirtualDiskMapping.NbdUri(name, attached.SocketPath)}");
+            }
+
+            return attached;
+        }
+        catch (Exception problem) when (problem is StorageException or ManagementException)
+        {
+            warn($"Virtual disk '{name}' was created and is not attached: {problem.Message} Connect-VirtualDisk attaches it.");
+            return disk;
         }
     }
 

@@ -25,8 +25,8 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
                 if (!reply.IsWhatIf)
                 {
                     using IDisposable gate = await services.Volumes.Gates.EnterAsync(info.UniqueId, "Remove-VirtualDisk").ConfigureAwait(false);
-                    services.Detach(info.UniqueId);
-                    await RemoveAsync(disk).ConfigureAwait(false);
+                    await services.Volumes.WhileUnmountedAsync(services, info.UniqueId, () => RemoveAsync(disk, info.UniqueId)).ConfigureAwait(false);
+                    await services.Volumes.Mounts.ForgetAsync(info.UniqueId).ConfigureAwait(false);
                     services.Volumes.Store.Forget(info.UniqueId);
                     reply.Add(request.PassThru ? [info] : []);
                 }
@@ -37,11 +37,12 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
     }
 
     /// <summary>A virtual disk that is not removed gets its block device back.</summary>
-    private async Task RemoveAsync(VirtualDiskStatus disk)
+    private async Task<bool> RemoveAsync(VirtualDiskStatus disk, string id)
     {
+        services.Detach(id);
         try
         {
-            await services.Subsystem.VirtualDisks.RemoveAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            return await services.Subsystem.VirtualDisks.RemoveAsync(disk.Description.Id.Value).ConfigureAwait(false);
         }
         catch (ManagementException) when (disk.SocketPath.Length > 0)
         {

@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
@@ -28,15 +29,37 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
 
                 VirtualDiskStatus resized = await services.Subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfGrowth(plan, all));
-                VirtualDiskInfo info = services.ToInfo(all, resized);
-                if (info.DevicePath is not null && resized.Description.SizeBytes != disk.Description.SizeBytes)
+                if (resized.Description.SizeBytes != disk.Description.SizeBytes && !await TryRenewDeviceAsync(resized).ConfigureAwait(false))
                 {
-                    reply.Warn($"{info.DevicePath} keeps its old size until virtual disk '{info.FriendlyName}' is disconnected and "
-                        + "connected again; new NBD clients see the new size at once.");
+                    reply.Warn($"{services.ToInfo(all, resized).DevicePath} is in use and keeps its old size until virtual disk "
+                        + $"'{resized.Description.FriendlyName}' is disconnected and connected again; new NBD clients see the new size at once.");
                 }
 
-                reply.Add(request.PassThru ? [info] : []);
+                reply.Add(request.PassThru ? [services.ToInfo(all, resized)] : []);
             }).ConfigureAwait(false);
         }
+    }
+
+    /// <summary>Makes the block device of a virtual disk again, with the size that the disk has now; false if it is in use. One without a device needs none.</summary>
+    private async Task<bool> TryRenewDeviceAsync(VirtualDiskStatus disk)
+    {
+        string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
+        if (services.Attachments.OutcomeOf(id)?.DevicePath is null)
+        {
+            return true;
+        }
+
+        using IDisposable gate = await services.Volumes.Gates.EnterAsync(id, "Resize-VirtualDisk").ConfigureAwait(false);
+        try
+        {
+            services.Attachments.Detach(id);
+        }
+        catch (StorageException)
+        {
+            return false;
+        }
+
+        services.Attach(disk);
+        return true;
     }
 }

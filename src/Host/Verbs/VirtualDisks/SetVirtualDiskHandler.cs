@@ -2,6 +2,7 @@ using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
@@ -28,8 +29,9 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
             async Task SetAsync()
             {
                 await CheckAsync().ConfigureAwait(false);   // both changes or none
-                await services.Subsystem.VirtualDisks.SetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly))
-                    .ConfigureAwait(false);
+                VirtualDiskStatus set = await services.Subsystem.VirtualDisks.SetAsync(
+                    disk.Description.Id.Value, description => Change(description, request, readOnly)).ConfigureAwait(false);
+                FollowName(disk, set, reply.Warn);
                 if (cacheSize is { } size)
                 {
                     VirtualDiskStatus resized = await services.Subsystem.WriteCaches.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
@@ -39,6 +41,11 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
 
             async Task CheckAsync()
             {
+                if (IsRenamed(disk, request.NewFriendlyName ?? disk.Description.FriendlyName))
+                {
+                    services.Attachments.RequireRenamable(Identifiers.OfVirtualDisk(disk.Description.Id.Value));
+                }
+
                 await services.Subsystem.VirtualDisks.CheckSetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly))
                     .ConfigureAwait(false);
                 if (cacheSize is { } size)
@@ -47,6 +54,21 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
                 }
             }
         }
+    }
+
+    private static bool IsRenamed(VirtualDiskStatus disk, string name) => disk.Description.FriendlyName != name;
+
+    /// <summary>The device link of a connected disk follows its name; clients that were given its URI need the new one when they connect again.</summary>
+    private void FollowName(VirtualDiskStatus before, VirtualDiskStatus now, Action<string> warn)
+    {
+        string name = now.Description.FriendlyName;
+        if (now.SocketPath.Length == 0 || !IsRenamed(before, name))
+        {
+            return;
+        }
+
+        services.Attachments.Rename(Identifiers.OfVirtualDisk(now.Description.Id.Value), name);
+        warn($"NBD clients of virtual disk '{name}' that connect again find it at {VirtualDiskMapping.NbdUri(name, now.SocketPath)}");
     }
 
     private static VirtualDiskDescription Change(VirtualDiskDescription disk, SetVirtualDiskRequest request, bool? readOnly) => disk with

@@ -67,6 +67,23 @@ public class NbdHandshakeTests
     }
 
     [Fact]
+    public void An_export_that_is_renamed_keeps_its_connections_and_answers_to_its_new_name_and_its_identity()
+    {
+        TestClient before = _nbd.Connect().Greet();
+        Assert.Equal(1u, before.Option(7, TestClient.InfoQuery("disk")).Last().Type);
+        _nbd.Export.Rename("new name");
+        Assert.Equal(0u, before.Ask(0, 0, 512).Error);
+
+        TestClient after = _nbd.Connect().Greet();
+        Assert.Equal(Unknown, after.Option(6, TestClient.InfoQuery("disk")).Single().Type);
+        Assert.Equal(1u, after.Option(6, TestClient.InfoQuery("new name")).Last().Type);
+        Assert.Equal("\0\u0001new name", after.Option(7, TestClient.InfoQuery(NbdExport.IdentityOf(_nbd.Export.UniqueId), 1))[1].Text);
+        Assert.Equal(0u, after.Ask(0, 0, 512).Error);
+        Assert.Throws<ArgumentException>(() => _nbd.Export.Rename(""));
+        Assert.Equal("new name", _nbd.Export.Name);
+    }
+
+    [Fact]
     public void Empty_name_means_the_only_export_and_nothing_among_several()
     {
         TestClient client = _nbd.Connect().Greet();

@@ -1,0 +1,218 @@
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using TierSpaces.Contracts;
+using TierSpaces.Host.Attaching;
+using TierSpaces.Host.Serving;
+
+namespace TierSpaces.Host.Tests.Volumes;
+
+/// <summary>New virtual disks are attached by themselves, and what verbs of virtual disks do to the devices and mounts of attached ones.</summary>
+public sealed class AttachedDiskTests : IDisposable
+{
+    private readonly Scratch _scratch = new();
+
+    private string Letter => Path.Combine(_scratch.VolumeRoot, "E");
+
+    private string Links => Path.Combine(_scratch.Paths.Home, "dev");
+
+    public void Dispose() => _scratch.Dispose();
+
+    [Fact]
+    public void A_new_virtual_disk_is_attached_and_comes_back_with_the_next_host()
+    {
+        Prepare();
+        JsonElement disk = New("Data");
+        Assert.Equal(("OK", "None"), (disk.GetProperty("OperationalStatus")[0].GetString(), Text(disk, "DetachedReason")));
+        Assert.Equal(Path.Combine(Links, "Data"), Text(disk, "DevicePath"));
+        Assert.Equal("RAW", Text(_scratch.One("Get-Disk"), "PartitionStyle"));
+        Ok("Connect-VirtualDisk", "Data");
+        Assert.Equal(Text(disk, "DevicePath"), Text(Get("Data"), "DevicePath"));
+
+        Ok("stop");
+        Assert.Equal(Text(disk, "DevicePath"), Text(Get("Data"), "DevicePath"));
+    }
+
+    [Theory]
+    [InlineData("yes", true)]
+    [InlineData("no", false)]
+    public void A_virtual_disk_stays_detached_that_is_to_be_attached_by_hand_or_where_the_setting_says_so(string setting, bool isManual)
+    {
+        Prepare(setting);
+        JsonElement disk = New("Data", "-IsManualAttach", isManual ? "true" : "false");
+        Assert.Equal(("Detached", "By Policy"), (disk.GetProperty("OperationalStatus")[0].GetString(), Text(disk, "DetachedReason")));
+        Assert.Equal("[]", _scratch.Run("Get-Disk", "-Json").Output.Trim());
+    }
+
+    [Fact]
+    public void Where_no_device_can_be_made_it_is_served_and_a_warning_says_why()
+    {
+        _scratch.Variables["PATH"] = "/nonexistent";
+        Prepare();
+        Scratch.Answer answer = _scratch.Run("New-VirtualDisk", "p", "-FriendlyName", "Data", "-Size", "100MB", "-Json");
+        Assert.Equal(0, answer.ExitCode);
+        Assert.Contains("No block device: ", answer.Error);
+        Assert.Contains("Virtual disk 'Data' is served at nbd+unix:///Data?socket=", answer.Error);
+        Assert.Equal("OK", JsonDocument.Parse(answer.Output).RootElement[0].GetProperty("OperationalStatus")[0].GetString());
+    }
+
+    [Fact]
+    public void One_that_cannot_be_attached_is_created_and_a_warning_says_why()
+    {
+        Prepare();
+        Ok("New-PhysicalDisk", "-Path", $"{_scratch.Root}/c.img,{_scratch.Root}/d.img", "-Size", "300MB", "-MediaType", "SSD");
+        Ok("New-StoragePool", "-FriendlyName", "q", "-PhysicalDisks", "c,d");
+        New("Data");
+        Scratch.Answer answer = _scratch.Run("New-VirtualDisk", "q", "-FriendlyName", "Data", "-Size", "100MB");
+        Assert.Equal(0, answer.ExitCode);
+        Assert.Contains("Virtual disk 'Data' was created and is not attached: Another virtual disk 'Data' is connected.", answer.Error);
+        Assert.Equal(["OK", "Detached"], All("Get-VirtualDisk").Select(disk => disk.GetProperty("OperationalStatus")[0].GetString()).OrderDescending());
+    }
+
+    [Fact]
+    public void A_mounted_virtual_disk_is_renamed_and_goes_on_after_a_killed_host()
+    {
+        Prepare();
+        string device = VolumeOn("Data");
+        Scratch.Answer answer = _scratch.Run("Set-VirtualDisk", "Data", "-NewFriendlyName", "New name");
+        Assert.Equal(0, answer.ExitCode);
+        Assert.Contains("NBD clients of virtual disk 'New name' that connect again find it at nbd+unix:///New%20name?socket=", answer.Error);
+        Assert.Equal([Path.Combine(Links, "New%20name")], Directory.GetFileSystemEntries(Links));
+        Assert.Equal(Path.Combine(Links, "New%20name"), Text(Get("New name"), "DevicePath"));
+        Assert.Equal(device, Text(_scratch.One("Get-Disk"), "Location"));
+
+        Scratch.Kill(_scratch.Pair().Host);
+        File.WriteAllText(Path.Combine(Letter, "g"), "after");
+        Tool.Run("sync", "-f", Letter);
+        Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
+        Assert.Equal("after", File.ReadAllText(Path.Combine(Letter, "g")));
+    }
+
+    // Their devices ask for the export by the friendly name, and would never find it again.
+    [Fact]
+    public void A_disk_that_an_earlier_version_attached_is_renamed_only_after_it_was_connected_again()
+    {
+        Prepare();
+        New("Data");
+        Ok("stop");
+        string file = Directory.GetFiles(_scratch.Paths.State, "attached.json", SearchOption.AllDirectories).Single();
+        JsonArray records = JsonNode.Parse(File.ReadAllText(file))!.AsArray();
+        Assert.True(records[0]!.AsObject().Remove(nameof(AttachRecord.ExportName)));
+        File.WriteAllText(file, records.ToJsonString());
+
+        Scratch.Answer refused = _scratch.Run("Set-VirtualDisk", "Data", "-NewFriendlyName", "Other");
+        Assert.Equal(1, refused.ExitCode);
+        Assert.Contains("was attached by an earlier version, under its name", refused.Error);
+        Assert.NotNull(Text(Get("Data"), "DevicePath"));
+        Ok("Disconnect-VirtualDisk", "Data");
+        Ok("Connect-VirtualDisk", "Data");
+        Ok("Set-VirtualDisk", "Data", "-NewFriendlyName", "Other");
+    }
+
+    [Fact]
+    public void A_volume_that_is_not_in_use_is_unmounted_when_its_disk_is_disconnected_and_mounted_when_it_is_connected()
+    {
+        Prepare();
+        VolumeOn("Data");
+        using (File.OpenRead(Path.Combine(Letter, "f")))
+        {
+            Refused("StorageWMI 4099", "Disconnect-VirtualDisk", "Data");
+            Refused("StorageWMI 4099", "Remove-VirtualDisk", "Data", "-Confirm:false");
+            Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
+        }
+
+        Ok("Disconnect-VirtualDisk", "Data");
+        Assert.False(File.Exists(Path.Combine(Letter, "f")));
+        Ok("Connect-VirtualDisk", "Data");
+        Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
+    }
+
+    [Fact]
+    public void One_that_is_removed_takes_its_mounts_and_their_folders_with_it()
+    {
+        Prepare();
+        VolumeOn("Data");
+        Ok("Remove-VirtualDisk", "Data", "-Confirm:false");
+        Assert.False(Directory.Exists(Letter));
+        Assert.Empty(All("Get-Volume"));
+        VolumeOn("Data");   // the letter is free
+    }
+
+    [Fact]
+    public void A_mount_that_others_made_keeps_the_disk_and_the_mounts_of_its_other_volumes()
+    {
+        Prepare();
+        string device = VolumeOn("Data");
+        string elsewhere = Directory.CreateDirectory(Path.Combine(_scratch.Root, "elsewhere")).FullName;
+        Tool.Run("mount", device + "p1", elsewhere);
+        try
+        {
+            Refused("is mounted on " + elsewhere, "Disconnect-VirtualDisk", "Data");
+            Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
+        }
+        finally
+        {
+            Tool.Run("umount", elsewhere);
+        }
+
+        Ok("Disconnect-VirtualDisk", "Data");
+    }
+
+    [Fact]
+    public void The_device_of_a_disk_that_is_resized_grows_with_it_unless_it_is_in_use()
+    {
+        Prepare();
+        New("Data");
+        Ok("Resize-VirtualDisk", "Data", "-Size", "300MB");
+        Assert.InRange(DeviceBytes(), 300L << 20, 310L << 20);
+        VolumeOf("Data");
+        Scratch.Answer answer = _scratch.Run("Resize-VirtualDisk", "Data", "-Size", "400MB");
+        Assert.Contains("is in use and keeps its old size", answer.Error);
+        Assert.InRange(DeviceBytes(), 300L << 20, 310L << 20);
+        Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
+    }
+
+    private long DeviceBytes() => long.Parse(
+        Tool.Run("blockdev", "--getsize64", Text(_scratch.One("Get-Disk"), "Location")), System.Globalization.CultureInfo.InvariantCulture);
+
+    private static string Text(JsonElement info, string property) => info.GetProperty(property).GetString()!;
+
+    private JsonElement[] All(params string[] words) => [.. JsonDocument.Parse(_scratch.Run([.. words, "-Json"]).Output).RootElement.EnumerateArray()];
+
+    private JsonElement Get(string name) => _scratch.One("Get-VirtualDisk", name);
+
+    private JsonElement New(string name, params string[] more) => _scratch.One(["New-VirtualDisk", "p", "-FriendlyName", name, "-Size", "200MB", .. more]);
+
+    private void Ok(params string[] words) => _scratch.Succeed(words);
+
+    private void Refused(string text, params string[] words)
+    {
+        Scratch.Answer answer = _scratch.Run(words);
+        Assert.True(answer.ExitCode == 1 && answer.Error.Contains(text, StringComparison.Ordinal), $"{string.Join(' ', words)}: {answer.ExitCode} {answer.Error}");
+    }
+
+    /// <summary>A new virtual disk with a volume at E with a file; returns its device.</summary>
+    private string VolumeOn(string name)
+    {
+        New(name);
+        return VolumeOf(name);
+    }
+
+    private string VolumeOf(string name)
+    {
+        Ok("Initialize-Disk", "-VirtualDisk", name);
+        Ok("New-Partition", "1", "-UseMaximumSize", "-DriveLetter", "E");
+        Ok("Format-Volume", "E");
+        File.WriteAllText(Path.Combine(Letter, "f"), "data");
+        return Text(_scratch.One("Get-Disk"), "Location");
+    }
+
+    /// <summary>Two images and a pool of them.</summary>
+    private void Prepare(string attachesNewDisks = "yes")
+    {
+        string? obstacle = new NbdFuseAttacher().Obstacle();
+        Assert.SkipUnless(obstacle is null && Environment.IsPrivilegedProcess, $"needs root and FUSE: {obstacle}");
+        _scratch.Variables[HostServices.AttachNewVariable] = attachesNewDisks;
+        Ok("New-PhysicalDisk", "-Path", $"{_scratch.Root}/a.img,{_scratch.Root}/b.img", "-Size", "1GB", "-MediaType", "SSD");
+        Ok("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "a,b");
+    }
+}
