@@ -106,11 +106,23 @@ internal sealed class HostServices : IAsyncDisposable
     public void RequestStop() => _stopRequested.TrySetResult();
 
     /// <summary>
-    /// Makes a device of a virtual disk that is served. It asks for the export by its identity, so that the disk can be renamed while it is attached.
+    /// Makes a device of a virtual disk that is served. It asks for the export by its identity, so that the disk can be renamed while it is attached. Disks are
+    /// numbered in the order in which they are attached.
     /// </summary>
-    public void Attach(VirtualDiskStatus disk) => Attachments.Attach(new AttachTarget(
-        Identifiers.OfVirtualDisk(disk.Description.Id.Value), disk.Description.FriendlyName, disk.SocketPath,
-        NbdExport.IdentityOf(disk.Description.Id.Value), disk.Description.LogicalSectorSize));
+    public void Attach(VirtualDiskStatus disk)
+    {
+        string uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
+        AttachOutcome outcome = Attachments.Attach(new AttachTarget(
+            uniqueId, disk.Description.FriendlyName, disk.SocketPath, NbdExport.IdentityOf(disk.Description.Id.Value), disk.Description.LogicalSectorSize));
+        try
+        {
+            _ = outcome.DevicePath is null ? null : Volumes.Store.EntryOf(uniqueId);
+        }
+        catch (IOException problem)
+        {
+            HostLog.Write($"virtual disk '{disk.Description.FriendlyName}' is attached; its disk gets a number when it is listed: {problem.Message}");
+        }
+    }
 
     /// <summary>Serves a virtual disk and makes a device of it where the machine allows it; mounts on it stay as they are.</summary>
     /// <param name="disk">Virtual disk.</param>

@@ -32,6 +32,15 @@ public sealed class AttachedDiskTests : IDisposable
         Assert.Equal(Text(disk, "DevicePath"), Text(Get("Data"), "DevicePath"));
     }
 
+    [Fact]
+    public void Disks_are_numbered_in_the_order_in_which_they_were_created()
+    {
+        Prepare();
+        string[] names = ["C", "A", "D", "B"];
+        Array.ForEach(names, name => New(name, "-ProvisioningType", "Thin"));
+        Assert.Equal(names, All("Get-Disk").Select(disk => Text(disk, "FriendlyName")));
+    }
+
     [Theory]
     [InlineData("yes", true)]
     [InlineData("no", false)]
