@@ -25,7 +25,10 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>Reason why the pool is not open.</summary>
     internal string Reason { get; private set; } = "";
 
-    /// <summary>State of the pool as its members reported it, while the pool is not open.</summary>
+    /// <summary>Status of the pool while it is not open: Incomplete or ReadOnly.</summary>
+    internal PoolOperationalStatus ClosedStatus { get; private set; } = PoolOperationalStatus.Incomplete;
+
+    /// <summary>State of the pool as its members reported it, or as the host remembers it, while the pool is not open.</summary>
     internal PoolState? LastKnownState { get; private set; }
 
     /// <summary>Whether it was closed because it lost the majority of its metadata votes; it is opened again when that is back.</summary>
@@ -96,8 +99,16 @@ internal sealed class ManagedPool(PoolId id)
     {
         Pool = result.Pool;
         Reason = result.Reason;
-        LastKnownState = result.LastKnownState ?? (IsLost ? LastKnownState : null);
+        ClosedStatus = result.Status;
+        LastKnownState = Pool is not null ? null : result.LastKnownState ?? LastKnownState;
         IsLost &= Pool is null;
+    }
+
+    /// <summary>Notes what is remembered of a pool that is not open; what its members report goes before it.</summary>
+    internal void SetKnown(PoolState remembered, string reason)
+    {
+        LastKnownState ??= remembered;
+        Reason = Reason.Length > 0 ? Reason : reason;
     }
 
     /// <summary>Notes the reason why the pool is not opened.</summary>

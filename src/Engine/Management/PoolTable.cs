@@ -60,6 +60,9 @@ internal sealed class PoolTable
     /// <summary>Returns the name of a pool, or its identity where no name is known.</summary>
     internal string NameOf(PoolId id) => Find(id)?.State?.Pool?.FriendlyName ?? id.ToString();
 
+    /// <summary>Returns the name of a member, or its number where no name is known.</summary>
+    internal string NameOf(PoolId pool, DiskNumber member) => Find(pool)?.State?.Disk(member)?.Description.FriendlyName ?? $"disk {member}";
+
     /// <summary>Returns the other pool that the write cache of an open virtual disk is in, while that is open.</summary>
     internal Pool? RemotePoolOf(ManagedVirtualDisk disk) => disk.Status.RemotePool is { } id ? FindOpen(id) : null;
 

@@ -126,6 +126,9 @@ public sealed record StoragePoolStatus
     /// <summary>Health.</summary>
     public HealthStatus Health { get; init; }
 
+    /// <summary>Whether the pool is open; one that is not is shown as it was last known.</summary>
+    public bool IsOpen { get; init; }
+
     /// <summary>Operations that the pool can do.</summary>
     public PoolOperationalStatus OperationalStatus { get; init; }
 
@@ -180,6 +183,9 @@ public sealed record VirtualDiskStatus
 
     /// <summary>Reason why the virtual disk is not OK, for people; empty when it is.</summary>
     public string StatusReason { get; init; } = "";
+
+    /// <summary>Names of the missing physical disks with copies of it; empty while it is not open.</summary>
+    public IReadOnlyList<string> MissingDisks { get; init; } = [];
 
     /// <summary>Reason why the virtual disk is detached; empty while it is not.</summary>
     public string DetachedReason { get; init; } = "";

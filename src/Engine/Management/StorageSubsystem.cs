@@ -20,6 +20,7 @@ public sealed class StorageSubsystem
     private readonly PoolOpener _opener;
     private readonly MissingDisks _missing;
     private readonly Snapshots _snapshots;
+    private readonly KnownPools _known;
     private readonly Func<LaneTask>[] _loops;
 
     private StorageSubsystem(SubsystemOptions options)
@@ -61,8 +62,10 @@ public sealed class StorageSubsystem
         Slices = new SliceService(core);
         Traces = new TraceService(core);
 
+        _known = new KnownPools(core);
         _loops =
         [
+            _known.Run,
             new HeldDisks(core, diskOpener, opener).Run,
             new MemberWatch(core).Run,
             new ScheduleLoop(core, reliability, Scrubs, new TierUpkeep(core, runner, TierOptimizer)).Run,
@@ -160,6 +163,7 @@ public sealed class StorageSubsystem
     {
         NoticeDamage(await _core.Disks.Load());
         NoticeDamage(await _reliability.Load());
+        NoticeDamage(await _known.Load());
         foreach (LaneTask<Nothing> opening in _core.Disks.All.Select(disk => _diskOpener.Open(disk)).ToArray())   // one that hangs holds up no other
         {
             await opening;
@@ -184,6 +188,7 @@ public sealed class StorageSubsystem
 
     private async LaneTask<bool> CloseAll()
     {
+        await _known.Save();
         Dictionary<ManagedPool, bool> clean = [];
         foreach (ManagedPool pool in _core.Pools.All.ToArray())
         {

@@ -119,6 +119,8 @@ internal sealed class PoolOpening
             : Failure(PoolOperationalStatus.Incomplete, "the pool knows none of the disks that are there", recovered.State, view);
     }
 
+    private string NameOf(DiskNumber member) => _environment.NameOfMember(_id, member);
+
     /// <summary>Quorum of the one history that has it; the disks of other histories are refused. Without such a history: the reason.</summary>
     private async LaneTask<(QuorumDecision Quorum, string Split)> Decide(Witness witness)
     {
@@ -130,10 +132,10 @@ internal sealed class PoolOpening
         }
 
         (Lineage Line, QuorumDecision Quorum)[] histories =
-            [.. Lineages.Split(reports).Select(line => (line, QuorumRules.Decide(line.Reports, id => WitnessOf(id, line.Tip))))];
+            [.. Lineages.Split(reports).Select(line => (line, QuorumRules.Decide(line.Reports, id => WitnessOf(id, line.Tip), NameOf)))];
         if (histories.Length < 2)
         {
-            return (QuorumRules.Decide(reports, id => WitnessOf(id, histories.FirstOrDefault().Line?.Tip ?? MemberHistory.None)), "");
+            return (QuorumRules.Decide(reports, id => WitnessOf(id, histories.FirstOrDefault().Line?.Tip ?? MemberHistory.None), NameOf), "");
         }
 
         (Lineage Line, QuorumDecision Quorum)[] whole = Array.FindAll(histories, static history => history.Quorum.HasQuorum);

@@ -20,6 +20,9 @@ public sealed record PoolEnvironment(ILane Lane, StateFolder State, Guid NodeId,
 
     /// <summary>Returns the name of a pool, open or not, for messages.</summary>
     public Func<PoolId, string> NameOfPool { get; init; } = static id => id.ToString();
+
+    /// <summary>Returns the name of a member of a pool, open or not, for messages.</summary>
+    public Func<PoolId, DiskNumber, string> NameOfMember { get; init; } = static (_, member) => $"disk {member}";
 }
 
 /// <summary>A pool to be made. The slab size follows from the smallest disk.</summary>

@@ -52,7 +52,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         _outcomes.TryRemove(uniqueId, out _);
     }
 
-    /// <summary>Refuses to rename an attached disk whose device asks for its export by the friendly name; a disk that is not attached can be renamed.</summary>
+    /// <summary>Refuses to rename an attached disk whose device asks for its export by the friendly name.</summary>
     /// <exception cref="StorageException">An earlier version attached it; nothing was changed.</exception>
     public void RequireRenamable(string uniqueId)
     {
@@ -65,7 +65,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
     }
 
-    /// <summary>Gives the link of an attached disk the disk's new name. The device stays; nothing happens to a disk that is not attached.</summary>
+    /// <summary>Gives the link of an attached disk the disk's new name. The device stays.</summary>
     public void Rename(string uniqueId, string friendlyName)
     {
         if (_outcomes.TryGetValue(uniqueId, out AttachOutcome? outcome)
@@ -75,7 +75,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
     }
 
-    /// <summary>Returns the link to a device under the name that its disk has now. A host that ended inside a change of the name has left the old one.</summary>
+    /// <summary>Returns the link to a device under the name that its disk has now: a host that was killed inside a change of it has left the old one.</summary>
     private string Relink(AttachRecord record, string friendlyName)
     {
         AttachRecord renamed = record with { FriendlyName = friendlyName };

@@ -196,7 +196,8 @@ public sealed class AttachedDiskTests : IDisposable
     private void Refused(string text, params string[] words)
     {
         Scratch.Answer answer = _scratch.Run(words);
-        Assert.True(answer.ExitCode == 1 && answer.Error.Contains(text, StringComparison.Ordinal), $"{string.Join(' ', words)}: {answer.ExitCode} {answer.Error}");
+        Assert.True(
+            answer.ExitCode == 1 && answer.Error.Contains(text, StringComparison.Ordinal), $"{string.Join(' ', words)}: {answer.ExitCode} {answer.Error}");
     }
 
     /// <summary>A new virtual disk with a volume at E with a file; returns its device.</summary>

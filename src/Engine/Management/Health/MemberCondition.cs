@@ -8,13 +8,16 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Condition of a member of a pool at one moment. The status of the member follows from it alone.</summary>
 internal sealed record MemberCondition
 {
-    /// <summary>Reason why its pool is not open; null while it is.</summary>
+    /// <summary>Reason why its pool is not open; null while it is. A disk of such a pool that is there is sound.</summary>
     internal string? PoolClosedReason { get; init; }
+
+    /// <summary>Reason why it could not be opened; empty when it could, or is not known.</summary>
+    internal string Problem { get; init; } = "";
 
     /// <summary>Whether it is there and does not take part in its pool.</summary>
     internal bool IsOutside { get; init; }
 
-    /// <summary>Whether its pool has no use of it now.</summary>
+    /// <summary>Whether its pool has no use of it now; of a pool that is not open: whether it is not there.</summary>
     internal bool IsMissing { get; init; }
 
     /// <summary>Whether requests to it have passed their deadline.</summary>
@@ -40,22 +43,23 @@ internal sealed record MemberCondition
 
     /// <summary>Reason why the member is not OK; empty when it is.</summary>
     internal string Reason =>
-        PoolClosedReason is { } closed ? $"Its storage pool is not open: {closed}"
+        PoolClosedReason is { } closed && !IsMissing ? $"Its storage pool is not open: {closed}"
         : IsOutside ? $"It is there and does not take part in its storage pool. {Upcoming.Look(NextLookNs, NowNs)}"
-        : IsMissing ? $"It is missing. {Upcoming.Look(NextLookNs, NowNs)}"
+        : IsMissing ? $"{(Problem.Length > 0 ? Problem : "It is missing.")} {Upcoming.Look(NextLookNs, NowNs)}"
         : IsHung ? "It does not answer: requests have passed their deadline. It leaves its storage pool as soon as that can do without it."
         : !IsFailing ? ""
         : IsRetired ? "It has had too many errors (see Get-StorageReliabilityCounter) and is retired: what it holds is moved to other disks. Remove it then."
         : "It has had too many errors (see Get-StorageReliabilityCounter). It is retired as soon as its storage pool has room for what it holds: add a disk.";
 
-    private bool IsPresent => PoolClosedReason is null && !IsMissing && !IsHung;
+    private bool IsPresent => !IsMissing && !IsHung;
 
     /// <summary>Returns the condition of a member.</summary>
     internal static MemberCondition Of(SubsystemSnapshot now, ManagedPoolSnapshot managed, DiskDescription member) => new()
     {
         PoolClosedReason = managed.Pool is null ? managed.Reason : null,
         IsOutside = managed.Pool?.Outside.Contains(member.Number) == true,
-        IsMissing = managed.Pool?.IsUsable(member.Number) != true,
+        IsMissing = managed.Pool is { } pool ? !pool.IsUsable(member.Number) : now.Disks.DiskOf(managed, member.Number) is not { Disk: not null },
+        Problem = managed.Pool is null ? now.Disks.DiskOf(managed, member.Number)?.Problem ?? "" : "",
         IsHung = managed.Activity(member.Number).IsHung,
         IsFailing = now.PastThreshold.Contains(member.Id.Value),
         IsRetired = member.Usage == DiskUsage.Retired,

@@ -28,6 +28,7 @@ internal static class VirtualDiskStatuses
             Health = health,
             OperationalStatus = status,
             StatusReason = condition.Reason,
+            MissingDisks = [.. condition.Missing.Select(static missing => missing.FriendlyName)],
             DetachedReason = detached,
             SocketPath = disk?.SocketPath ?? "",
             Lane = disk?.Lane ?? 0,

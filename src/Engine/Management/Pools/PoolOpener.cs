@@ -31,7 +31,7 @@ internal sealed class PoolOpener(
             int missing = view?.Members.Count(member => !group.Any(disk => disk.Scan!.Label!.Number == member.Disk)) ?? 0;
             if (onlyWhole && missing > 0)
             {
-                Await(group.Key, missing);
+                Await(group.Key, [.. group], missing);
             }
             else if (await TryOpen(group.Key, [.. group]) is { } managed)
             {
@@ -127,14 +127,19 @@ internal sealed class PoolOpener(
     {
         FindPool = core.Pools.FindOpen,
         NameOfPool = core.Pools.NameOf,
+        NameOfMember = core.Pools.NameOf,
     };
 
     /// <summary>Reports what an open pool says of its capacity.</summary>
     internal void Watch(Pool pool) =>
         pool.CapacityAlerted += alert => core.Notice(alert);
 
-    private void Await(PoolId id, int missing) => core.Pools.GetOrAdd(id)
-        .SetReason($"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them");
+    private void Await(PoolId id, List<RegisteredDisk> there, int missing)
+    {
+        ManagedPool managed = core.Pools.GetOrAdd(id);
+        managed.SetReason($"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them");
+        managed.SetKnown(PoolSummary.OfLabels(id, there), managed.Reason);
+    }
 
     private async LaneTask<ManagedPool?> TryOpen(PoolId id, List<RegisteredDisk> disks)
     {
@@ -156,7 +161,8 @@ internal sealed class PoolOpener(
 
         if (managed.Pool is null)
         {
-            core.Notice($"Storage pool {managed.State?.Pool?.FriendlyName ?? id.Value.ToString()} is not open: {managed.Reason}");
+            managed.SetKnown(PoolSummary.OfLabels(id, disks), managed.Reason);
+            core.Notice($"Storage pool {managed.State!.Pool!.FriendlyName} is not open: {managed.Reason}");
             return null;
         }
 

@@ -28,6 +28,7 @@ internal sealed class ManagedPoolSnapshot
         Pool = pool;
         State = pool?.State ?? managed.State;
         Reason = managed.Reason;
+        ClosedStatus = managed.ClosedStatus;
         VirtualDisks = disks;
         _unopened = new Dictionary<VirtualDiskId, string>(managed.Unopened);
         _notBeforeNs = managed.Absences.ToDictionary(static absence => absence.Key, static absence => absence.Value.NotBeforeNs);
@@ -51,6 +52,9 @@ internal sealed class ManagedPoolSnapshot
 
     /// <summary>Reason why the pool is not open.</summary>
     internal string Reason { get; }
+
+    /// <summary>Status of the pool while it is not open.</summary>
+    internal PoolOperationalStatus ClosedStatus { get; }
 
     /// <summary>Its open virtual disks.</summary>
     internal IReadOnlyDictionary<VirtualDiskId, VirtualDiskSnapshot> VirtualDisks { get; }

@@ -48,7 +48,11 @@ internal static class QuorumRules
     internal static int Compare(PoolView left, PoolView right) => (left.Rank, left.Synced).CompareTo((right.Rank, right.Synced));
 
     /// <summary>Decides from what is present.</summary>
-    internal static QuorumDecision Decide(IReadOnlyCollection<VoterReport> disks, Func<Guid, WitnessRecord?> readWitness)
+    /// <param name="disks">Reports of the disks that are there.</param>
+    /// <param name="readWitness">Reads the witness file with an identity; null: it is not there.</param>
+    /// <param name="nameOf">Name of a disk, for people; null: its number.</param>
+    internal static QuorumDecision Decide(
+        IReadOnlyCollection<VoterReport> disks, Func<Guid, WitnessRecord?> readWitness, Func<DiskNumber, string>? nameOf = null)
     {
         if (disks.Count == 0)
         {
@@ -71,16 +75,17 @@ internal static class QuorumRules
         DiskNumber[] forgetful =
             [.. disks.Select(static disk => disk.Disk).Where(disk => newest.Contains(disk) && !voting.Contains(disk))];
 
-        string reason = WhyNot(newest.Votes, voting, witness, "");
+        string reason = WhyNot(newest.Votes, voting, witness, "", nameOf);
         if (reason.Length == 0 && newest.Prior is { } prior)
         {
-            reason = WhyNot(prior, voting, witness, " of the members before an unfinished change");
+            reason = WhyNot(prior, voting, witness, " of the members before an unfinished change", nameOf);
         }
 
         return new QuorumDecision(newest, reason.Length == 0, session, witness, forgetful, reason);
     }
 
-    private static string WhyNot(VoteSet votes, HashSet<DiskNumber> voting, WitnessRecord? witness, string whose)
+    private static string WhyNot(
+        VoteSet votes, HashSet<DiskNumber> voting, WitnessRecord? witness, string whose, Func<DiskNumber, string>? nameOf)
     {
         bool hasWitness = witness is not null && witness.Witness == votes.Witness;
         if (votes.IsMajority(voting.Contains, hasWitness))
@@ -88,8 +93,9 @@ internal static class QuorumRules
             return "";
         }
 
-        IEnumerable<string> missing = votes.Disks.Where(disk => !voting.Contains(disk)).Select(static disk => $"disk {disk}");
+        IEnumerable<string> missing = votes.Disks.Where(disk => !voting.Contains(disk)).Select(disk => nameOf?.Invoke(disk) ?? $"disk {disk}");
         missing = votes.WitnessVotes && !hasWitness ? missing.Append("the witness file") : missing;
-        return $"the majority of the metadata votes{whose} is missing: {string.Join(", ", missing)} of {votes.Total} votes";
+        return $"the majority of the metadata votes{whose} is missing: {string.Join(", ", missing)}; "
+            + $"{(votes.Total / 2) + 1} of {votes.Total} votes are needed, and {votes.Total - missing.Count()} are there";
     }
 }

@@ -234,8 +234,9 @@ internal sealed class MemberViews(
 
     private void LoseQuorum()
     {
-        string failed = string.Join(" ", members.FailureReasons);
-        end.LoseQuorum($"The majority of the pool's metadata votes is lost. {failed}".TrimEnd());
+        string[] failed = [.. members.FailureReasons.Distinct()];
+        string more = failed.Length > 1 ? $" {failed.Length - 1} more {(failed.Length > 2 ? "disks have" : "disk has")} failed." : "";
+        end.LoseQuorum($"The majority of the pool's metadata votes is lost. {failed.FirstOrDefault()}".TrimEnd() + more);
         MembershipChanged?.Invoke(new MembershipChange(MembershipChangeKind.QuorumLost, DiskNumber.None, end.LostReason));
     }
 }

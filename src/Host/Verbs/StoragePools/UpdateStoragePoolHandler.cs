@@ -24,7 +24,10 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
             {
                 StoragePoolStatus updated = pool.Concrete;
                 reply.Add(request.PassThru && !reply.IsWhatIf ? [updated.ToInfo()] : []);
-                return Task.CompletedTask;
+                return reply.IsWhatIf || updated.IsOpen ? Task.CompletedTask
+                    : throw new StorageException(
+                        StorageErrors.PoolStateForbids, $"Storage pool '{pool.FriendlyName}' is not open: {updated.StatusReason}.",
+                        "Make its missing physical disks available, or register them: it opens by itself then.", pool.FriendlyName);
             }).ConfigureAwait(false);
         }
     }

@@ -50,13 +50,22 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
             await reply.TryAsync(async () => Judge(disk, await repair.ConfigureAwait(false), reply)).ConfigureAwait(false);
         }
 
-        if (request.PassThru)
+        Catalogue after = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        HashSet<VirtualDiskId> meant = [.. repairs.Where(static pair => pair.repair.IsCompletedSuccessfully).Select(static pair => pair.disk.Description.Id)];
+        foreach (VirtualDiskStatus disk in after.VirtualDisks.All.Where(disk => meant.Contains(disk.Description.Id)))
         {
-            Catalogue after = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-            HashSet<VirtualDiskId> meant = repairs.Select(pair => pair.disk.Description.Id).ToHashSet();
-            reply.Add(after.VirtualDisks.All.Where(disk => meant.Contains(disk.Description.Id)).Select(disk => services.ToInfo(after, disk)));
+            reply.Add(request.PassThru ? [services.ToInfo(after, disk)] : []);
+            await reply.TryAsync(() => RequireWhole(disk)).ConfigureAwait(false);
         }
     }
+
+    /// <summary>A repair cannot bring back what is on missing disks: that they have to be back, or given up, is an error.</summary>
+    private static Task RequireWhole(VirtualDiskStatus disk) => disk.MissingDisks.Count == 0 ? Task.CompletedTask : throw new StorageException(
+        StorageErrors.Failed,
+        $"Virtual disk '{disk.Description.FriendlyName}' is repaired as far as it can be and stays {disk.OperationalStatus}: "
+        + $"physical disks with copies of it are missing: {string.Join(", ", disk.MissingDisks)}.",
+        "Bring them back, or give them up (Set-PhysicalDisk -Usage Retired) and repair again: their slabs are rebuilt where there is room.",
+        disk.Description.FriendlyName);
 
     private static void Judge(VirtualDiskStatus disk, JobStatus job, ReplyBuilder<VirtualDiskInfo> reply)
     {

@@ -40,7 +40,7 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
         }
     }
 
-    /// <summary>Makes the block device of a virtual disk again, with the size that the disk has now; false if it is in use. One without a device needs none.</summary>
+    /// <summary>Makes the block device of a virtual disk, if it has one, again with the size that the disk has now; false if it is in use.</summary>
     private async Task<bool> TryRenewDeviceAsync(VirtualDiskStatus disk)
     {
         string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);

@@ -66,7 +66,8 @@ public sealed class VirtualDiskConditionTests
         (MemberCondition Condition, string Status, string Reason)[] cases =
         [
             (there, "OK", ""),
-            (there with { PoolClosedReason = "why" }, "Lost Communication", "Its storage pool is not open: why"),
+            (there with { PoolClosedReason = "why" }, "OK", "Its storage pool is not open: why"),
+            (there with { PoolClosedReason = "why", IsMissing = true, Problem = "It hangs." }, "Lost Communication", "It hangs. It is looked for again"),
             (there with { IsMissing = true, NextLookNs = 4 * Second }, "Lost Communication", "It is missing. It is looked for again in 3 s"),
             (there with { IsMissing = true, IsOutside = true }, "Lost Communication", "It is there and does not take part in its storage pool."),
             (there with { IsHung = true }, "Lost Communication", "It does not answer"),
@@ -80,7 +81,7 @@ public sealed class VirtualDiskConditionTests
             Assert.Equal(expected.Status, expected.Condition.OperationalStatus);
             Assert.Equal(expected.Status == "OK" ? HealthStatus.Healthy : HealthStatus.Warning, expected.Condition.Health);
             Assert.StartsWith(expected.Reason, expected.Condition.Reason, StringComparison.Ordinal);
-            Assert.Equal(expected.Status == "OK", expected.Condition.Reason.Length == 0);
+            Assert.Equal(expected.Reason.Length == 0, expected.Condition.Reason.Length == 0);
         });
     }
 }

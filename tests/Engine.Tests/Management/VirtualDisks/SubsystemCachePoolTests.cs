@@ -179,7 +179,8 @@ public sealed class SubsystemCachePoolTests
         _world.Restart();
         Assert.True(_world.Run(_world.Subsystem.VirtualDisks.RemoveAsync(id)));
         _world.Away.Clear();
-        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync()).Any(pool => pool.UniqueId == _cachePool && pool.AllocatedBytes == 0));
+        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync())
+            .Any(pool => pool.UniqueId == _cachePool && pool is { IsOpen: true, AllocatedBytes: 0 }));
         Assert.Equal((0L, 0L), (Pool(_cachePool).AllocatedBytes, Pool(_cachePool).RemoteCacheBytes));
         Assert.True(_world.Run(_world.Subsystem.Pools.RemoveAsync(_cachePool)));
     }
@@ -207,7 +208,8 @@ public sealed class SubsystemCachePoolTests
         Assert.Equal(new byte[Length], Read(id, Length));
         _world.Write(id, 2 * Length, Length);
         _world.Away.Clear();
-        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync()).Any(pool => pool.UniqueId == _cachePool && pool.AllocatedBytes == 0));
+        _world.Until(() => _world.Run(_world.Subsystem.Pools.ListAsync())
+            .Any(pool => pool.UniqueId == _cachePool && pool is { IsOpen: true, AllocatedBytes: 0 }));
         Assert.Equal((0, "fast"), (Pool(_cachePool).AllocatedBytes, Pool(_cachePool).Description.FriendlyName));
         Assert.Equal(Expected(0), Read(id, 0));
         Assert.Equal(new byte[Length], Read(id, Length));
