@@ -62,7 +62,7 @@ Describe 'New-Volume' -Skip:$noDisks {
         $number = (Get-VirtualDisk first | Get-Disk).Number
         (New-Volume $number -FriendlyName first | Get-Partition).DiskNumber | Should -Be $number
         (New-Volume (Get-VirtualDisk second | Get-Disk) -FriendlyName second | Get-Partition | Get-Disk).FriendlyName | Should -Be 'second'
-        (New-Volume (Get-StoragePool pool) -FriendlyName third -Size 64MB).FileSystemLabel | Should -Be 'third'
+        (New-Volume (Get-StoragePool pool) -FriendlyName third -Size 64MB -AllocationUnitSize 65536 -WarningAction Ignore).FileSystemLabel | Should -Be 'third'
         (Get-WrittenError { New-Volume 999 -FriendlyName none }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_Number,New-Volume'
         { New-Volume text -FriendlyName none } | Should -Throw -ExpectedMessage "*-DiskNumber 'text': is not a number of this parameter.*"
         { New-Volume (Get-VirtualDisk first) -FriendlyName none } | Should -Throw -ErrorId 'CannotConvertArgument*'

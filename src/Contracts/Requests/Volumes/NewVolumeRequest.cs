@@ -59,7 +59,7 @@ public sealed record NewVolumeRequest : StorageRequest<VolumeInfo>
 
     [VerbParameter(
         "Specifies the bytes of an allocation unit; Get-SupportedClusterSizes returns the sizes. The default value is 4096. A size of NTFS or ReFS that the file "
-        + "system made in place of them does not have has no effect, and a warning says so.")]
+        + "system made in place of them, or without -FileSystem, does not have has no effect, and a warning says so.")]
     public uint? AllocationUnitSize { get; init; }
 
     [VerbParameter(
