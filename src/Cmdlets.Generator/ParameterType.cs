@@ -40,5 +40,6 @@ internal static class ParameterType
 
     // PowerShell converts every value to a PSObject, also a number that is meant for the other parameter at this position.
     private static bool SharesPositionWithNumber(VerbDescription verb, ParameterDescription parameter) => !parameter.IsList
-        && verb.Parameters.Any(other => other.Attribute.Position >= 0 && other.Attribute.Position == parameter.Attribute.Position && NumberRange.IsNumber(other));
+        && verb.Parameters.Any(other =>
+            other.Attribute.Position >= 0 && other.Attribute.Position == parameter.Attribute.Position && NumberRange.IsNumber(other));
 }

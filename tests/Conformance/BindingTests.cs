@@ -22,7 +22,7 @@ public sealed class BindingTests(ITestOutputHelper output)
         [("Get-StorageJob", "ByVirtualDisk", "names")] =
             "-Name and -JobState are all that the pages give this set; set ByStoragePool has both too, and the default set has no documented parameter.",
         [("New-Volume", "ByDiskNumber", "positions")] =
-            "A function, as New-Volume is on Windows, converts the number to an object of the default set and fails. The cmdlet takes it: New-Volume.Tests.ps1.",
+            "A function, as on Windows, converts the number to an object of the default set and fails. The cmdlet takes it: New-Volume.Tests.ps1.",
         [("Set-FileStorageTier", "ByDesiredStorageTier", "property")] = DefaultSetFirst,
         [("Set-FileStorageTier", "ByDesiredStorageTierUniqueId", "property")] = DefaultSetFirst,
     };
@@ -38,12 +38,13 @@ public sealed class BindingTests(ITestOutputHelper output)
         (BindingCase Case, string Fault)[] judged = [.. cases.Zip(results, (one, result) => (one, Fault(one, result)))];
 
         output.WriteLine(Table(judged));
-        string[] faults =
-            [.. judged.Where(one => one.Fault.Length > 0 && !IsListed(one.Case)).Select(one => $"{one.Case.Cmdlet}, {one.Case.Set}, {one.Case.Shape}: {one.Fault}")];
+        string[] faults = [.. judged.Where(one => one.Fault.Length > 0 && !IsListed(one.Case)).Select(one => $"{Name(one.Case)}: {one.Fault}")];
         Assert.True(faults.Length == 0, $"{faults.Length} of {cases.Length} calls do not bind.\n{string.Join('\n', faults)}");
-        Assert.Empty(judged.Where(one => one.Fault.Length == 0 && IsListed(one.Case)).Select(one => $"{one.Case.Cmdlet}, {one.Case.Set}, {one.Case.Shape} binds."));
+        Assert.Empty(judged.Where(one => one.Fault.Length == 0 && IsListed(one.Case)).Select(one => $"{Name(one.Case)} binds."));
         Assert.Equal(s_notBindable.Count, judged.Count(one => IsListed(one.Case)));
     }
+
+    private static string Name(BindingCase call) => $"{call.Cmdlet}, {call.Set}, {call.Shape}";
 
     private static bool IsListed(BindingCase call) => s_notBindable.ContainsKey((call.Cmdlet, call.Set, call.Shape));
 

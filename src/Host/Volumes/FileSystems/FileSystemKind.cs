@@ -137,7 +137,7 @@ internal abstract class FileSystemKind
         {
             throw new StorageException(
                 StorageErrors.ClusterSize,
-                $"-AllocationUnitSize {cluster}: the volume has {bytes} bytes, and {Name} needs at least {ClustersMin} units. Valid: up to {bytes / ClustersMin}.",
+                $"-AllocationUnitSize {cluster}: the volume has {bytes} bytes, and {Name} needs {ClustersMin} units. Valid: up to {bytes / ClustersMin}.",
                 "Give a smaller one, or leave the parameter out.", "AllocationUnitSize");
         }
 

@@ -79,7 +79,8 @@ internal sealed partial class Ntfs : FileSystemKind
     {
         if (path is not null)
         {
-            return await BlockingWork.RunAsync(() => UsedBytes(path), $"The file system at {path}").ConfigureAwait(false);   // ntfsresize reads none that is mounted
+            // ntfsresize reads none that is mounted.
+            return await BlockingWork.RunAsync(() => UsedBytes(path), $"The file system at {path}").ConfigureAwait(false);
         }
 
         string said = await work.RunAsync("ntfsresize", "--info", "--force", "--no-progress-bar", work.Node).ConfigureAwait(false);
