@@ -7,7 +7,8 @@ namespace TierSpaces.Cmdlets;
 
 /// <summary>
 /// Drive letters of volumes as drives of the session, so that <c>E:\file</c> is a path in every cmdlet of the shell. The root of the drive is the folder
-/// that the host has mounted the volume at. Each drive comes with a function of its name, as PowerShell has them on Windows, so that <c>E:</c> alone goes there.
+/// that the host has mounted the volume at. Each drive comes with a function of its name, as PowerShell has them on Windows, so that <c>E:</c> alone goes
+/// there.
 ///
 /// Invariants
 ///  1. A drive or function that the user made is never replaced or removed: those made here carry a description of their own.
