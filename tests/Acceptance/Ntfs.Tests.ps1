@@ -58,6 +58,35 @@ Describe 'NTFS' -Skip:$skips {
         (Get-Volume E).MountPoints | Should -Not -BeNullOrEmpty
     }
 
+    It 'has several access paths, and each can go' {
+        Set-Partition -DriveLetter E -NewDriveLetter F
+        Set-Partition -DriveLetter F -NewDriveLetter E
+        $folder = Join-Path $env:TIERSPACES_VOLUME_ROOT second/path
+        Get-Partition -DriveLetter E | Add-PartitionAccessPath -AccessPath $folder
+        Get-Content (Join-Path $folder file) | Should -Be 'text'
+        Set-Content (Join-Path $folder both) 'both'
+        Get-Content (Join-Path $root both) | Should -Be 'both'
+        Set-Volume -DriveLetter E -NewFileSystemLabel two
+        (Get-Volume E).MountPoints.Count | Should -Be 2
+
+        Remove-PartitionAccessPath -DriveLetter E
+        Get-Content (Join-Path $folder both) | Should -Be 'both'
+        $partition = Get-Volume -FileSystemLabel two | Get-Partition
+        $partition | Add-PartitionAccessPath -AccessPath E:
+        $partition | Remove-PartitionAccessPath -AccessPath $folder
+        Get-Content (Join-Path $root both) | Should -Be 'both'
+        (Get-Volume E).MountPoints.Count | Should -Be 1
+    }
+
+    It 'gets a letter after it was mounted at its label' {
+        $volume = New-Partition 1 -Size 32MB | Format-Volume -FileSystem NTFS -NewFileSystemLabel labelled -Confirm:$false
+        $volume | Get-Partition | Set-Partition -NewDriveLetter L
+        (Get-Volume L).MountPoints.Count | Should -Be 2
+        Set-Content (Join-Path $env:TIERSPACES_VOLUME_ROOT L/file) 'text'
+        Get-Content (Join-Path $env:TIERSPACES_VOLUME_ROOT labelled/file) | Should -Be 'text'
+        Get-Partition -DriveLetter L | Remove-Partition -Confirm:$false
+    }
+
     It 'is resized with its partition, and keeps what it holds' {
         $null = Format-Volume E -FileSystem NTFS -AllocationUnitSize 65536 -Force -Confirm:$false
         $bytes = [byte[]]::new(60MB)

@@ -42,6 +42,9 @@ internal abstract class FileSystemKind
     /// <summary>Type that mount takes.</summary>
     public virtual string MountType => Name;
 
+    /// <summary>Whether its device is mounted by one process and only once; further mounts are views of the first.</summary>
+    public virtual bool MountsOnce => false;
+
     /// <summary>Whether its size can be reduced.</summary>
     public virtual bool CanShrink => false;
 

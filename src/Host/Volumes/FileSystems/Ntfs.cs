@@ -36,6 +36,9 @@ internal sealed partial class Ntfs : FileSystemKind
     public override string MountType => "ntfs-3g";
 
     /// <inheritdoc/>
+    public override bool MountsOnce => true;
+
+    /// <inheritdoc/>
     public override bool CanShrink => true;
 
     /// <inheritdoc/>
