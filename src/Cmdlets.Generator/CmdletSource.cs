@@ -62,7 +62,7 @@ internal static class CmdletSource
             source.Append($"    [{attribute}]\n");
         }
 
-        source.Append($"    public {ParameterType.Of(parameter)} {parameter.Name} {{ get; set; }}\n\n");
+        source.Append($"    public {ParameterType.Of(verb, parameter)} {parameter.Name} {{ get; set; }}\n\n");
     }
 
     private static IEnumerable<string> Binding(ParameterDescription parameter, string? set)
@@ -107,7 +107,8 @@ internal static class CmdletSource
 
         if (NumberRange.IsNumber(parameter))
         {
-            yield return $"WholeNumber({Text(parameter.Name)}, typeof({ParameterType.Of(parameter).TrimEnd('?')}), isSize: {(parameter.Attribute.Kind == ParameterKind.Size ? "true" : "false")})";
+            string type = ParameterType.Of(verb, parameter).TrimEnd('?');
+            yield return $"WholeNumber({Text(parameter.Name)}, typeof({type}), isSize: {(parameter.Attribute.Kind == ParameterKind.Size ? "true" : "false")})";
         }
 
         if (Completion.IsOffered(verb, parameter))

@@ -7,10 +7,11 @@ namespace TierSpaces.Cmdlets;
 
 /// <summary>
 /// Drive letters of volumes as drives of the session, so that <c>E:\file</c> is a path in every cmdlet of the shell. The root of the drive is the folder
-/// that the host has mounted the volume at.
+/// that the host has mounted the volume at. Each drive comes with a function of its name, as PowerShell has them on Windows, so that <c>E:</c> alone goes
+/// there.
 ///
 /// Invariants
-///  1. A drive that the user made is never replaced or removed: the drives made here carry a description of their own.
+///  1. A drive or function that the user made is never replaced or removed: those made here carry a description of their own.
 ///  2. The host is asked only if the mount table of the kernel changed where a drive letter can be. No host is started.
 ///  3. A host that cannot be asked changes no drive.
 /// </summary>
@@ -19,6 +20,8 @@ internal static class SessionDrives
     private const string MountTable = "/proc/self/mounts";
     private const string Description = "Volume of TierSpaces";
     private const string Provider = "FileSystem";
+    private const string Functions = "function:";
+    private const string GoThere = "Set-Location $MyInvocation.MyCommand.Name";   // the text of these functions on Windows
 
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan s_retry = TimeSpan.FromSeconds(5);
@@ -49,6 +52,11 @@ internal static class SessionDrives
         foreach (PSDriveInfo drive in Ours(session))
         {
             Remove(session, drive);
+        }
+
+        foreach (string letter in OurFunctions(session))   // of drives that the user has removed
+        {
+            RemoveFunction(session, letter);
         }
 
         if (Runspace.DefaultRunspace is { } runspace)
@@ -85,6 +93,7 @@ internal static class SessionDrives
         {
             PSDriveInfo drive = new(letter, session.Provider.GetOne(Provider), root, Description, credential: null);
             session.Drive.New(drive, "Global");
+            AddFunction(session, letter);
         }
 
         known.IsComplete = known.Mounts.Length <= letters.Count;
@@ -99,7 +108,32 @@ internal static class SessionDrives
         }
 
         session.Drive.Remove(drive.Name, force: true, "Global");
+        RemoveFunction(session, drive.Name);
     }
+
+    private static void AddFunction(SessionState session, string letter)
+    {
+        if (!session.InvokeProvider.Item.Exists($"{Functions}{letter}:"))
+        {
+            ScriptBlock body = ScriptBlock.Create(GoThere);
+            ((FunctionInfo)session.InvokeProvider.Item.Set($"{Functions}global:{letter}:", body)[0].BaseObject).Description = Description;
+        }
+    }
+
+    private static void RemoveFunction(SessionState session, string letter)
+    {
+        if (OurFunctions(session).Contains(letter))
+        {
+            session.InvokeProvider.Item.Remove($"{Functions}{letter}:", recurse: false);
+        }
+    }
+
+    private static string[] OurFunctions(SessionState session) =>
+    [
+        .. session.InvokeProvider.ChildItem.Get(Functions, recurse: false)
+            .Select(static item => item.BaseObject).OfType<FunctionInfo>().Where(static function => function.Description == Description)
+            .Select(static function => function.Name.TrimEnd(':')),
+    ];
 
     private static PSDriveInfo[] Ours(SessionState session) => [.. session.Drive.GetAll().Where(drive => drive.Description == Description)];
 

@@ -5,7 +5,8 @@ namespace TierSpaces.Cmdlets;
 
 /// <summary>
 /// Checks a value before PowerShell converts it to the number type of the parameter, so that one that does not fit is answered with the code and
-/// the range, as on the command line. A value that fits is passed on as it was given, and a size in any way in which the command line takes it.
+/// the range, as on the command line. A value that fits is passed on as it was given, and a size in any way in which the command line takes it. So is a
+/// property bag: PowerShell may try a number before the parameter for objects at the same position, and goes on only if the conversion itself fails.
 /// </summary>
 /// <param name="parameter">Name of the parameter.</param>
 /// <param name="type">Type of the parameter.</param>
@@ -17,7 +18,7 @@ public sealed class WholeNumberAttribute(string parameter, Type type, bool isSiz
     public override object? Transform(EngineIntrinsics engineIntrinsics, object? inputData)
     {
         object? value = isSize ? WithSuffixes(inputData) : inputData;
-        return value is null || LanguagePrimitives.TryConvertTo(value, type, out object _)
+        return value is null or PSObject { BaseObject: PSCustomObject } || LanguagePrimitives.TryConvertTo(value, type, out object _)
             ? value
             : throw new ArgumentTransformationMetadataException(
                 $"{NumberRange.Describe(parameter, type.IsArray ? type.GetElementType()! : type, isSize, ValueOf(inputData!))} [StorageWMI {StorageErrors.InvalidParameter.Code}]");

@@ -36,6 +36,14 @@ Describe 'Format-Volume' -Skip:$noDisks {
         @($said) -match "-AllocationUnitSize $Size has no effect: $Name has it, and $Made" | Should -HaveCount 1
     }
 
+    It 'makes the default file system with an allocation unit of <Size> bytes, which only NTFS has, with the default and says so' -ForEach @{ Size = 65536 }, @{ Size = 512 }, @{ Size = 2MB } {
+        $volume = Format-Volume E -AllocationUnitSize $Size -Force -Confirm:$false -WarningVariable said -WarningAction SilentlyContinue
+        $volume.FileSystem | Should -Be 'ext4'
+        $volume.AllocationUnitSize | Should -Be 4096
+        @($said) -match "-AllocationUnitSize $Size has no effect: NTFS has it, and ext4, which is made without -FileSystem, does not" | Should -HaveCount 1
+        (Get-WrittenError { Format-Volume E -AllocationUnitSize 3000 -Force -Confirm:$false }).FullyQualifiedErrorId | Should -Be 'StorageWMI 43000,Format-Volume'
+    }
+
     It 'says nothing of an allocation unit of <Size> bytes, which <Name> and <Made> have' -ForEach @{ Name = 'CSVFS_NTFS'; Made = 'ext4'; Size = 4096 } {
         $volume = Format-Volume E -FileSystem $Name -AllocationUnitSize $Size -Force -Confirm:$false -WarningVariable said -WarningAction SilentlyContinue
         $volume.AllocationUnitSize | Should -Be $Size

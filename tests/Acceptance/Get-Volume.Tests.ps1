@@ -63,6 +63,38 @@ Describe 'Drive letters in the session' -Skip:$noDisks {
         Get-LetterDrive | Should -Be 'E'
     }
 
+    It 'are commands: E: alone goes there, as long as there is the drive' {
+        Push-Location $SessionFolder
+        E:
+        "$PWD" | Should -Be 'E:/'
+        e:
+        Get-Content file | Should -Be 'text'
+        Pop-Location
+        (Get-Item function:E:).Definition | Should -Be 'Set-Location $MyInvocation.MyCommand.Name'
+
+        Set-Partition -DriveLetter E -NewDriveLetter F
+        { E: } | Should -Throw -ErrorId CommandNotFoundException
+        Push-Location $SessionFolder
+        F:
+        "$PWD" | Should -Be 'F:/'
+        Pop-Location
+        Set-Partition -DriveLetter F -NewDriveLetter E
+        Test-Path function:F: | Should -BeFalse
+
+        function global:F: { 'of the user' }
+        Set-Partition -DriveLetter E -NewDriveLetter F
+        F: | Should -Be 'of the user'
+        Set-Partition -DriveLetter F -NewDriveLetter E
+        F: | Should -Be 'of the user'
+        Remove-Item function:F:
+    }
+
+    It 'are commands in another session from the import until the module is removed' {
+        Get-ShellAnswer 'E:; "$PWD"; Remove-Module TierSpaces; Test-Path function:E:; "$PWD"' | Should -Be 'E:/', 'False', '/'
+        Get-ShellAnswer 'Remove-PSDrive E; Remove-Module TierSpaces; Test-Path function:E:' | Should -Be 'False'
+        Get-ShellAnswer 'function Enter-Volume { $null = Get-Volume; E:; "$PWD" }; Enter-Volume; "$PWD"' | Should -Be 'E:/', 'E:/'
+    }
+
     It 'are drives when the next cmdlet of the pipeline runs' {
         Get-Partition 1 1 | Set-Partition -NewDriveLetter F
         Get-Volume F | ForEach-Object { Get-Content "$($_.DriveLetter):\file" } | Should -Be 'text'

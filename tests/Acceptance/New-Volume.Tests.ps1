@@ -53,6 +53,26 @@ Describe 'New-Volume' -Skip:$noDisks {
         (Get-WrittenError { Get-VirtualDisk own | Get-Disk | New-Volume -FriendlyName again }).FullyQualifiedErrorId | Should -BeLike '*,New-Volume'
     }
 
+    It 'takes a disk by position: its number, or the object' {
+        foreach ($name in 'first', 'second') {
+            $null = New-VirtualDisk pool -FriendlyName $name -Size 64MB
+            Connect-VirtualDisk $name
+        }
+
+        $number = (Get-VirtualDisk first | Get-Disk).Number
+        (New-Volume $number -FriendlyName first | Get-Partition).DiskNumber | Should -Be $number
+        (New-Volume (Get-VirtualDisk second | Get-Disk) -FriendlyName second | Get-Partition | Get-Disk).FriendlyName | Should -Be 'second'
+        (New-Volume (Get-StoragePool pool) -FriendlyName third -Size 64MB -AllocationUnitSize 65536 -WarningAction Ignore).FileSystemLabel | Should -Be 'third'
+        (Get-WrittenError { New-Volume 999 -FriendlyName none }).FullyQualifiedErrorId | Should -Be 'CmdletizationQuery_NotFound_Number,New-Volume'
+        { New-Volume text -FriendlyName none } | Should -Throw -ExpectedMessage "*-DiskNumber 'text': is not a number of this parameter.*"
+        { New-Volume (Get-VirtualDisk first) -FriendlyName none } | Should -Throw -ErrorId 'CannotConvertArgument*'
+    }
+
+    It 'refuses an object of another class by name' {
+        { New-Volume -Disk (Get-StoragePool pool) -FriendlyName none } | Should -Throw -ExpectedMessage '*Disk*'
+        { New-Volume -StoragePool (Get-VirtualDisk first) -FriendlyName none } | Should -Throw -ExpectedMessage '*StoragePool*'
+    }
+
     It 'makes a tiered volume from templates by name' {
         Get-PhysicalDisk | Select-Object -First 2 | Set-PhysicalDisk -MediaType HDD
         $null = New-StorageTier pool -FriendlyName Fast -MediaType SSD -ResiliencySettingName Simple

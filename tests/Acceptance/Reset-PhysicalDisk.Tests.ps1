@@ -2,6 +2,8 @@ BeforeDiscovery {
     $missing = 'wipefs', 'sfdisk', 'mkfs.ext4', 'mkfs.xfs', 'mkfs.btrfs', 'mkswap' | Where-Object { -not (Get-Command $_ -ErrorAction Ignore) }
     if ($missing) { Write-Host "Reset-PhysicalDisk: signatures skipped: missing: $missing" }
     $noLoop = (id -u) -ne 0 -or -not (Get-Command losetup -ErrorAction Ignore) -or -not (Test-Path /dev/loop-control)
+    $noArrays = $noLoop -or -not (Get-Command mdadm -ErrorAction Ignore) -or -not (Test-Path /proc/mdstat)
+    if ($noArrays) { Write-Host 'Reset-PhysicalDisk: an array of mdadm skipped: needs root, loop devices, mdadm and the md driver of the kernel (/proc/mdstat)' }
 }
 
 BeforeAll {
@@ -110,6 +112,8 @@ Describe 'Reset-PhysicalDisk on a disk with <Name>' -Skip:([bool]$missing) -ForE
         truncate -s 400M $image
         $null = & $Write
         wipefs --noheadings --output TYPE $image | Should -Contain $Signature
+        $isArray = $Signature -eq 'linux_raid_member' -and (Get-Command mdadm -ErrorAction Ignore)
+        if ($isArray) { "$(mdadm --examine $image 2>&1)" | Should -Match 'a92b4efc' }
         $null = Register-PhysicalDisk $image
 
         $disk = Get-PhysicalDisk $name
@@ -129,6 +133,7 @@ Describe 'Reset-PhysicalDisk on a disk with <Name>' -Skip:([bool]$missing) -ForE
         wipefs --noheadings --output TYPE $image | Should -Contain $Signature
         Reset-PhysicalDisk $name -Confirm:$false
         wipefs $image | Should -BeNullOrEmpty
+        if ($isArray) { "$(mdadm --examine $image 2>&1)" | Should -Match 'No md superblock detected' }
         (Get-PhysicalDisk $name).CanPool | Should -BeTrue
         Unregister-PhysicalDisk $name
         Remove-Item $image
@@ -154,6 +159,36 @@ Describe 'Reset-PhysicalDisk on a block device with partitions' -Skip:([bool]$mi
         finally {
             Unregister-PhysicalDisk Loop
             losetup --detach $loop
+        }
+    }
+}
+
+Describe 'Reset-PhysicalDisk on a member of an array' -Skip:$noArrays {
+    It 'is refused while the array runs, and clears the disk when it is stopped' {
+        $loops = foreach ($name in 'member1', 'member2') {
+            $image = Join-Path $SessionFolder "$name.img"
+            [IO.File]::OpenWrite($image).Dispose()
+            truncate -s 300M $image
+            losetup --find --show $image
+        }
+
+        $array = '/dev/md/tierspaces'
+        try {
+            mdadm --create $array --run --level=1 --raid-devices=2 --metadata=1.2 --homehost=any @loops
+            $LASTEXITCODE | Should -Be 0
+            $null = Register-PhysicalDisk $loops[0] -FriendlyName Member
+            (Get-PhysicalDisk Member).CanPool | Should -BeFalse
+            (Get-WrittenError { Reset-PhysicalDisk Member -Confirm:$false }).FullyQualifiedErrorId | Should -BeLike 'StorageWMI *,Reset-PhysicalDisk'
+            mdadm --stop $array
+            (Get-PhysicalDisk Member).CannotPoolReason | Should -Be 'Reserved by subsystem'
+            Reset-PhysicalDisk Member -Confirm:$false
+            (Get-PhysicalDisk Member).CanPool | Should -BeTrue
+            "$(mdadm --examine $loops[0] 2>&1)" | Should -Match 'No md superblock detected'
+        }
+        finally {
+            Unregister-PhysicalDisk Member
+            if (Test-Path $array) { mdadm --stop $array }
+            losetup --detach @loops
         }
     }
 }

@@ -1,5 +1,6 @@
 # Binds the cases of a file with the binder of this shell, and writes for each the parameter set and the parameters that were bound, or the error.
-# A cmdlet is replaced by a function with its parameters, so that no host is needed. The cases and the results are JSON.
+# A cmdlet is replaced by a function with its parameters, so that no host is needed. A function converts before it binds, so that its objects are of
+# the general type. The cases and the results are JSON.
 param([string] $Module, [string] $Cases, [string] $Results)
 
 $ErrorActionPreference = 'Stop'
@@ -20,7 +21,8 @@ $answers = foreach ($case in Get-Content -Raw $Cases | ConvertFrom-Json -AsHasht
     if ($case.Cmdlet -ne $name) {
         $name = $case.Cmdlet
         $metadata = [Management.Automation.CommandMetadata]::new((Get-Command $name -CommandType Cmdlet))
-        $head = "$([Management.Automation.ProxyCommand]::GetCmdletBindingAttribute($metadata)) param($([Management.Automation.ProxyCommand]::GetParamBlock($metadata)))"
+        $parameters = [Management.Automation.ProxyCommand]::GetParamBlock($metadata) -replace '\[TierSpaces\.Cmdlets\.\w+Argument\]', '[psobject]'
+        $head = "$([Management.Automation.ProxyCommand]::GetCmdletBindingAttribute($metadata)) param($parameters)"
         Set-Item function:Test-Binding ([scriptblock]::Create("$head process { `"`$(`$PSCmdlet.ParameterSetName)|`$(@(`$PSBoundParameters.Keys | Sort-Object) -join ' ')`" }"))
     }
 

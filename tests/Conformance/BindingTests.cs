@@ -11,9 +11,21 @@ namespace TierSpaces.Conformance;
 /// </summary>
 public sealed class BindingTests(ITestOutputHelper output)
 {
-    private const double Required = 0.99;
+    private const string DefaultSetFirst =
+        "Each set needs two properties of the object. The binder chooses the default set before it reads the object, and its tier name is not there.";
 
     private static readonly TimeSpan s_limit = TimeSpan.FromMinutes(3);
+
+    // Documented calls that the binder of PowerShell cannot bind as documented, with the reason. The same binder refuses them on Windows.
+    private static readonly Dictionary<(string Cmdlet, string Set, string Shape), string> s_notBindable = new()
+    {
+        [("Get-StorageJob", "ByVirtualDisk", "names")] =
+            "-Name and -JobState are all that the pages give this set; set ByStoragePool has both too, and the default set has no documented parameter.",
+        [("New-Volume", "ByDiskNumber", "positions")] =
+            "A function, as on Windows, converts the number to an object of the default set and fails. The cmdlet takes it: New-Volume.Tests.ps1.",
+        [("Set-FileStorageTier", "ByDesiredStorageTier", "property")] = DefaultSetFirst,
+        [("Set-FileStorageTier", "ByDesiredStorageTierUniqueId", "property")] = DefaultSetFirst,
+    };
 
     private sealed record BindingResult(string[] Bound, string Error);
 
@@ -26,10 +38,15 @@ public sealed class BindingTests(ITestOutputHelper output)
         (BindingCase Case, string Fault)[] judged = [.. cases.Zip(results, (one, result) => (one, Fault(one, result)))];
 
         output.WriteLine(Table(judged));
-        string[] faults = [.. judged.Where(one => one.Fault.Length > 0).Select(one => $"{one.Case.Cmdlet}, {one.Case.Set}, {one.Case.Shape}: {one.Fault}")];
-        output.WriteLine(string.Join('\n', faults));
-        Assert.True(faults.Length <= cases.Length * (1 - Required), $"{faults.Length} of {cases.Length} calls do not bind.\n{string.Join('\n', faults)}");
+        string[] faults = [.. judged.Where(one => one.Fault.Length > 0 && !IsListed(one.Case)).Select(one => $"{Name(one.Case)}: {one.Fault}")];
+        Assert.True(faults.Length == 0, $"{faults.Length} of {cases.Length} calls do not bind.\n{string.Join('\n', faults)}");
+        Assert.Empty(judged.Where(one => one.Fault.Length == 0 && IsListed(one.Case)).Select(one => $"{Name(one.Case)} binds."));
+        Assert.Equal(s_notBindable.Count, judged.Count(one => IsListed(one.Case)));
     }
+
+    private static string Name(BindingCase call) => $"{call.Cmdlet}, {call.Set}, {call.Shape}";
+
+    private static bool IsListed(BindingCase call) => s_notBindable.ContainsKey((call.Cmdlet, call.Set, call.Shape));
 
     // Empty if each object from the pipeline, or the call without one, was bound as documented.
     private static string Fault(BindingCase expected, BindingResult result)
@@ -63,8 +80,13 @@ public sealed class BindingTests(ITestOutputHelper output)
             table.AppendLine($"| {cmdlet.Key} | {cmdlet.Select(one => one.Case.Set).Distinct().Count()} | {string.Join(" | ", cells)} |");
         }
 
-        int bound = judged.Count(one => one.Fault.Length == 0);
-        table.AppendLine(string.Create(CultureInfo.InvariantCulture, $"{bound} of {judged.Length} calls bind: {100.0 * bound / judged.Length:0.00} %"));
+        int bound = judged.Count(one => one.Fault.Length == 0), counted = judged.Count(one => !IsListed(one.Case));
+        table.AppendLine(string.Create(CultureInfo.InvariantCulture, $"{bound} of {counted} calls bind: {100.0 * bound / counted:0.00} %. Not counted:"));
+        foreach (((string cmdlet, string set, string shape), string reason) in s_notBindable)
+        {
+            table.AppendLine($"- {cmdlet}, {set}, {shape}: {reason}");
+        }
+
         return table.ToString();
     }
 

@@ -62,7 +62,7 @@ public sealed class SyntaxTests
         CompiledParameter compiled = Assert.Single(CompiledCmdlets.All[cmdlet].Parameters, p => p.Name == name);
         string[] sets = documented.Sets.Length > 0 ? documented.Sets : OurSets(cmdlet).Any() ? [.. AllSets(cmdlet)] : [CompiledParameter.AllSets];
 
-        Assert.Equal(TypeMapping.Of(cmdlet, documented.Type), compiled.Type);
+        Assert.Equal(TypeMapping.Of(cmdlet, name, documented.Type), compiled.Type);
         Assert.Equal(documented.Aliases.Order(), compiled.Aliases.Order());
         Assert.Equal(documented.Values.Order(), documented.Values.Length > 0 ? compiled.Values.Order() : []);
         Assert.Equal(documented.Type.StartsWith("CimInstance", StringComparison.Ordinal), compiled.ObjectType is not null);

@@ -25,9 +25,17 @@ internal static class TypeMapping
         ["Version"] = "System.String",
     };
 
+    // Parameters whose position a number can have too: PowerShell converts each number to a PSObject, and then finds it of the wrong class.
+    private static readonly (string Cmdlet, string Parameter)[] s_beside = [("New-Volume", "StoragePool"), ("New-Volume", "Disk")];
+
     /// <summary>Full name of the type that a documented one is here.</summary>
-    internal static string Of(string cmdlet, string documented)
+    internal static string Of(string cmdlet, string parameter, string documented)
     {
+        if (documented == "CimInstance" && s_beside.Contains((cmdlet, parameter)))
+        {
+            return $"TierSpaces.Cmdlets.{parameter}Argument";
+        }
+
         string list = documented.EndsWith("[]", StringComparison.Ordinal) ? "[]" : "";
         string element = documented[..^list.Length];
         return (element == "Usage" ? Contracts + Usage(cmdlet)

@@ -57,8 +57,10 @@ public static class StorageFeatures
         {
             Name = "Mirror-accelerated parity",
             State = InPart,
-            Difference = "A fast tier that is a mirror and a slow tier with parity. Slices move by heat, not because the mirror is full.",
-            Remedy = "New-StorageTier -ResiliencySettingName, New-VirtualDisk -StorageTiers",
+            Difference = "A mirror tier on a faster medium and a parity tier on a slower one. Slices move by heat, not because the mirror is full. Two tiers "
+                + "of one medium, as on machines with one kind of disk, are refused with code 5: slices move to faster media, and a move within one gains nothing.",
+            Remedy = "New-StorageTier -ResiliencySettingName, New-VirtualDisk -StorageTiers; on one medium New-VirtualDisk -ResiliencySettingName Parity "
+                + "-WriteCacheSize, which gathers small writes to stripes",
         },
         new()
         {
@@ -96,7 +98,7 @@ public static class StorageFeatures
             Name = "Storage tiers",
             State = Here,
             Difference = "Any number of tiers, each with a layout of its own. A slice is 1 MiB by default; heat fades with a half-life. Windows "
-                + "has two in a virtual disk.",
+                + "has two in a virtual disk. Each is of another medium.",
             Remedy = "New-StorageTier, New-VirtualDisk -StorageTiers -StorageTierSizes, Add-StorageTier",
         },
         new()

@@ -143,6 +143,6 @@ internal sealed class DiskReader(VolumeTools tools)
         found.GetValueOrDefault("USAGE") == "filesystem" && found.TryGetValue("TYPE", out string? type)
             ? new FoundFileSystem(
                 type, found.GetValueOrDefault("LABEL") ?? "", found.GetValueOrDefault("UUID") ?? "",
-                type != "xfs" && uint.TryParse(found.GetValueOrDefault("BLOCK_SIZE"), CultureInfo.InvariantCulture, out uint size) ? size : 0)
+                type is not ("xfs" or "ntfs") && uint.TryParse(found.GetValueOrDefault("BLOCK_SIZE"), CultureInfo.InvariantCulture, out uint size) ? size : 0)
             : null;
 }

@@ -41,7 +41,7 @@ internal sealed class FormatService(VolumeTools tools, DiskChecks checks, MountS
                 target.Name);
         }
 
-        request.Kind.CheckSize(target.Size);
+        request.Kind.CheckSize(target.Size, request.ClusterSize);
         request.Kind.CheckLabel(request.Label);
         if (request.ClusterSize is { } size)
         {

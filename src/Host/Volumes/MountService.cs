@@ -252,9 +252,11 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
 
     private async Task MountAtAsync(VolumeTarget target, FoundFileSystem found, string place)
     {
-        string type = FileSystemChoice.Find(found.Type)?.MountType ?? found.Type;
-        ToolResult result = await tools.TryAsync(
-            "mount", s_limit, CancellationToken.None, "", "-t", type, "-o", target.IsReadOnly ? "ro" : "rw", target.Node, place).ConfigureAwait(false);
+        FileSystemKind? kind = FileSystemChoice.Find(found.Type);
+        string[] words = kind is { MountsOnce: true } && MountsOf(target).FirstOrDefault() is { } other
+            ? ["--bind", other.Path, place]
+            : ["-t", kind?.MountType ?? found.Type, "-o", target.IsReadOnly ? "ro" : "rw", target.Node, place];
+        ToolResult result = await tools.TryAsync("mount", s_limit, CancellationToken.None, "", words).ConfigureAwait(false);
         if (result.ExitCode != 0)
         {
             throw new StorageException(

@@ -32,7 +32,7 @@ internal sealed class ResizeService(VolumeTools tools, DiskChecks checks, Partit
         FileSystemWork work = new FileSystemWork(tools, target.Node, static _ => { }, CancellationToken.None);
         long least = kind.ResizesMounted
             ? await mounts.WhileMountedAsync(target, folder, path => kind.SizeMinAsync(work, path)).ConfigureAwait(false)
-            : await kind.SizeMinAsync(work, null).ConfigureAwait(false);
+            : await kind.SizeMinAsync(work, MountService.MountsOf(target).FirstOrDefault()?.Path).ConfigureAwait(false);
         return (Math.Min(PartitionRoom.RoundUp(least, MiB), partition.Size), most);
     }
 
@@ -63,8 +63,29 @@ internal sealed class ResizeService(VolumeTools tools, DiskChecks checks, Partit
     {
         await CheckAsync(target, bytes).ConfigureAwait(false);
         long size = PartitionRoom.RoundDown(bytes, Math.Max(target.Disk.SectorSize, 4096));
+        try
+        {
+            await ChangeAsync(target, size, new FileSystemWork(tools, target.Node, warn, cancellation)).ConfigureAwait(false);
+        }
+        catch
+        {
+            await mounts.MountAllAsync(target).ConfigureAwait(false);
+            throw;
+        }
+
+        VolumeDisk disk = await partitions.ReadAsync(target.Disk).ConfigureAwait(false);
+        VolumeTarget now = new VolumeTarget(disk, disk.Contents.Partitions.First(partition => partition.Key == target.Key));
+        foreach (string failure in await mounts.MountAllAsync(now).ConfigureAwait(false))
+        {
+            warn($"{now.Name} is resized and not mounted: {failure}");
+        }
+
+        return now;
+    }
+
+    private async Task ChangeAsync(VolumeTarget target, long size, FileSystemWork work)
+    {
         FileSystemKind? kind = target.FileSystem is { } found ? FileSystemChoice.Find(found.Type) : null;
-        FileSystemWork work = new FileSystemWork(tools, target.Node, warn, cancellation);
         if (kind is not null && size < target.Size)
         {
             await ShrinkAsync(target, kind, work, size).ConfigureAwait(false);
@@ -79,15 +100,6 @@ internal sealed class ResizeService(VolumeTools tools, DiskChecks checks, Partit
         {
             await GrowAsync(target, kind, work).ConfigureAwait(false);
         }
-
-        VolumeDisk disk = await partitions.ReadAsync(target.Disk).ConfigureAwait(false);
-        VolumeTarget now = new VolumeTarget(disk, disk.Contents.Partitions.First(partition => partition.Key == target.Key));
-        foreach (string failure in await mounts.MountAllAsync(now).ConfigureAwait(false))
-        {
-            warn($"{now.Name} is resized and not mounted: {failure}");
-        }
-
-        return now;
     }
 
     private async Task ShrinkAsync(VolumeTarget target, FileSystemKind kind, FileSystemWork work, long size)
@@ -116,6 +128,11 @@ internal sealed class ResizeService(VolumeTools tools, DiskChecks checks, Partit
                 return path;
             }).ConfigureAwait(false);
             return;
+        }
+
+        if (!kind.ChangesMounted)
+        {
+            await mounts.UnmountAllAsync(target).ConfigureAwait(false);
         }
 
         string? mountPoint = MountService.MountsOf(target).FirstOrDefault()?.Path;

@@ -26,18 +26,10 @@ internal sealed class VolumeRepair(VolumeTools tools, DiskChecks checks, MountSe
     {
         FileSystemKind kind = KindOf(target);
         RequireWritable(target);
-        await mounts.UnmountAllAsync(target).ConfigureAwait(false);
-        try
-        {
-            return await kind.FixAsync(new FileSystemWork(tools, target.Node, warn, cancellation)).ConfigureAwait(false);
-        }
-        finally
-        {
-            foreach (string failure in await mounts.MountAllAsync(target).ConfigureAwait(false))
-            {
-                warn($"{target.Name} is not mounted: {failure}");
-            }
-        }
+        RepairStatus status = RepairStatus.NoErrorsFound;
+        FileSystemWork work = new FileSystemWork(tools, target.Node, warn, cancellation);
+        await WhileUnmountedAsync(target, async () => status = await kind.FixAsync(work).ConfigureAwait(false), warn).ConfigureAwait(false);
+        return status;
     }
 
     /// <summary>Checks a volume, and repairs it only if there is something to repair.</summary>
@@ -76,8 +68,16 @@ internal sealed class VolumeRepair(VolumeTools tools, DiskChecks checks, MountSe
     public async Task SetLabelAsync(VolumeTarget target, string label, Action<string> warn)
     {
         CheckLabel(target, label);
+        FileSystemKind kind = KindOf(target);
         FileSystemWork work = new FileSystemWork(tools, target.Node, warn, CancellationToken.None);
-        await KindOf(target).SetLabelAsync(work, MountService.MountsOf(target).FirstOrDefault()?.Path, label).ConfigureAwait(false);
+        if (kind.ChangesMounted)
+        {
+            await kind.SetLabelAsync(work, MountService.MountsOf(target).FirstOrDefault()?.Path, label).ConfigureAwait(false);
+        }
+        else
+        {
+            await WhileUnmountedAsync(target, () => kind.SetLabelAsync(work, null, label), warn).ConfigureAwait(false);
+        }
     }
 
     /// <summary>Writes everything that is cached of a volume, and flushes the virtual disk below it.</summary>
@@ -101,6 +101,23 @@ internal sealed class VolumeRepair(VolumeTools tools, DiskChecks checks, MountSe
             StorageErrors.NotSupported, $"-ReTrim: {target.Name} is not mounted, and only a mounted file system knows its unused space.",
             "Mount it: Add-PartitionAccessPath.", target.Name);
         return (await tools.RunAsync("fstrim", VolumeTools.Long, cancellation, "--verbose", path).ConfigureAwait(false)).Trim();
+    }
+
+    /// <summary>Carries out work on a volume that is not mounted, and mounts it again, also where the work failed.</summary>
+    private async Task WhileUnmountedAsync(VolumeTarget target, Func<Task> work, Action<string> warn)
+    {
+        await mounts.UnmountAllAsync(target).ConfigureAwait(false);
+        try
+        {
+            await work().ConfigureAwait(false);
+        }
+        finally
+        {
+            foreach (string failure in await mounts.MountAllAsync(target).ConfigureAwait(false))
+            {
+                warn($"{target.Name} is not mounted: {failure}");
+            }
+        }
     }
 
     private void RequireWritable(VolumeTarget target)

@@ -129,7 +129,8 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         "ResiliencySettingName", "Parity", "Interleave", 131072)]
     [InlineData(5, "-Checksum None: not possible with Parity, which decides by checksums what is right after a crash with a physical disk missing. Valid: CRC32C.",
         "ResiliencySettingName", "Parity", "Checksum", "None")]
-    [InlineData(5, "-StorageTiers: 'fast' and 'other' are both of medium SSD.", "StorageTiers", new[] { "fast", "other" })]
+    [InlineData(5, "-StorageTiers: 'fast' and 'other' are both of medium SSD. Slices move to faster media, so a virtual disk has one tier of each.", "StorageTiers",
+        new[] { "fast", "other" })]
     [InlineData(5, "-StorageTiers: storage tier 'blank' does not say its medium.", "StorageTiers", new[] { "fast", "blank" })]
     [InlineData(48004, "Storage tier 'memory' needs physical disks of medium SCM; storage pool 'm' has none that can be used.", "StorageTiers",
         new[] { "memory", "slow" })]
@@ -251,7 +252,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             (await TiersAsync("d")).Select(tier => Text(tier, "FriendlyName", "TierClass")));
         Assert.Equal(20 * Slice, Number(Assert.Single(await ObjectsAsync("Get-VirtualDisk", Named("d"))), "Size"));
         Assert.Equal(
-            (5, "-StorageTier 'memory' is of medium SCM, of which virtual disk 'd' has storage tier 'd_memory'."),
+            (5, "-StorageTier 'memory' is of medium SCM, of which virtual disk 'd' has storage tier 'd_memory'. Slices move to faster media, so it has one tier of each."),
             await FailsAsync("Add-StorageTier", request));
         Assert.Equal(
             (5, "-StorageTier: 'd_fast' is a tier of virtual disk 'd', not a template."),

@@ -146,6 +146,29 @@ public sealed class VolumeTextTests
         Assert.Equal("ClusterSize", Assert.Throws<StorageException>(() => ext4.CheckClusterSize(1024, 4096)).Error.Word);
         ext4.CheckClusterSize(1024, 512);
         Assert.Equal("SizeNotSupported", Assert.Throws<StorageException>(() => FileSystemChoice.Find("xfs")!.CheckSize(299 << 20)).Error.Word);
+        FileSystemKind ntfs = FileSystemChoice.Find("ntfs")!;
+        ntfs.CheckSize(16 << 20, 1 << 20);
+        Assert.Equal("ClusterSize", Assert.Throws<StorageException>(() => ntfs.CheckSize((16 << 20) - 1, 1 << 20)).Error.Word);
+        Assert.Equal("SizeNotSupported", Assert.Throws<StorageException>(() => ntfs.CheckSize(1 << 20, 4096)).Error.Word);
+    }
+
+    [Theory]
+    [InlineData("ext4", null, null, 65536u, null, 1)]
+    [InlineData("ext4", null, null, 2u << 20, null, 1)]
+    [InlineData("ext4", null, null, 2048u, 2048u, 0)]
+    [InlineData("ext4", null, null, 3000u, 3000u, 0)]
+    [InlineData("ext4", null, null, null, null, 0)]
+    [InlineData("ext4", "ext4", null, 65536u, 65536u, 0)]
+    [InlineData("ext4", "NTFS", "NTFS", 65536u, null, 1)]
+    [InlineData("xfs", "ReFS", "ReFS", 65536u, null, 1)]
+    [InlineData("xfs", "ReFS", "ReFS", 8192u, 8192u, 0)]
+    [InlineData("ntfs", "NTFS", null, 65536u, 65536u, 0)]
+    public void A_size_of_an_allocation_unit_that_only_Windows_has_becomes_the_default(
+        string kind, string? requested, string? standsFor, uint? size, uint? expected, int remarks)
+    {
+        List<string> said = [];
+        Assert.Equal(expected, FileSystemChoice.ClusterSize(FileSystemChoice.Find(kind)!, requested, standsFor, size, said.Add));
+        Assert.Equal(remarks, said.Count);
     }
 
     [Fact]

@@ -29,8 +29,8 @@ public sealed record FormatVolumeRequest : StorageRequest<VolumeInfo>
     public string[]? InputObject { get; init; }
 
     [VerbParameter(
-        "Specifies the bytes of an allocation unit; Get-SupportedClusterSizes returns the sizes. The default value is 4096. A size of NTFS or ReFS that the file "
-        + "system made in place of them does not have has no effect, and a warning says so.",
+        "Specifies the bytes of an allocation unit; Get-SupportedClusterSizes returns the sizes. The default value is 4096. A size of NTFS or ReFS that the "
+        + "file system made in place of them, or without -FileSystem, does not have has no effect, and a warning says so.",
         Aliases = "ClusterSize")]
     public uint? AllocationUnitSize { get; init; }
 

@@ -58,8 +58,8 @@ public sealed record NewVolumeRequest : StorageRequest<VolumeInfo>
     public string? DriveLetter { get; init; }
 
     [VerbParameter(
-        "Specifies the bytes of an allocation unit; Get-SupportedClusterSizes returns the sizes. The default value is 4096. A size of NTFS or ReFS that the file "
-        + "system made in place of them does not have has no effect, and a warning says so.")]
+        "Specifies the bytes of an allocation unit; Get-SupportedClusterSizes returns the sizes. The default value is 4096. A size of NTFS or ReFS that the "
+        + "file system made in place of them, or without -FileSystem, does not have has no effect, and a warning says so.")]
     public uint? AllocationUnitSize { get; init; }
 
     [VerbParameter(

@@ -52,7 +52,8 @@ internal sealed class AddedTierPlan(IPoolReader pool, VirtualDiskDescription dis
         {
             throw new ManagementException(
                 ManagementError.InvalidParameter,
-                $"-StorageTier '{template.FriendlyName}' is of medium {template.Media()}, of which virtual disk '{disk.FriendlyName}' has storage tier '{same.FriendlyName}'.",
+                $"-StorageTier '{template.FriendlyName}' is of medium {template.Media()}, of which virtual disk '{disk.FriendlyName}' has storage tier "
+                + $"'{same.FriendlyName}'. Slices move to faster media, so it has one tier of each.",
                 "Make that one larger with Resize-StorageTier, or name a template of another medium.");
         }
     }

@@ -166,10 +166,12 @@ internal sealed class TieredDiskPlan(IPoolReader pool, VirtualDiskRequest reques
     {
         if (parts.GroupBy(static part => part.Template.MediaTypeCode).FirstOrDefault(static same => same.Count() > 1) is { } same)
         {
+            string names = string.Join(" and ", same.Select(static part => $"'{part.Template.FriendlyName}'"));
             throw new ManagementException(
                 ManagementError.InvalidParameter,
-                $"-StorageTiers: {string.Join(" and ", same.Select(static part => $"'{part.Template.FriendlyName}'"))} are both of medium {MediaCode.Of(same.Key)}.",
-                "Give one template of each medium.");
+                $"-StorageTiers: {names} are both of medium {MediaCode.Of(same.Key)}. Slices move to faster media, so a virtual disk has one tier of each.",
+                "Give one template of each medium. In place of a mirror tier before a parity tier on one medium, make a virtual disk without tiers: "
+                + "-ResiliencySettingName Parity, whose write cache (-WriteCacheSize) gathers small writes.");
         }
     }
 

@@ -27,7 +27,8 @@ internal sealed class FormatVolumeHandler(HostServices services) : VerbHandler<F
         FormatRequest format = new FormatRequest
         {
             Kind = kind, StandsFor = standsFor, Label = request.NewFileSystemLabel ?? "",
-            ClusterSize = FileSystemChoice.ClusterSize(kind, standsFor, request.AllocationUnitSize, targets.Count > 0 ? reply.Warn : static _ => { }),
+            ClusterSize = FileSystemChoice.ClusterSize(
+                kind, request.FileSystem, standsFor, request.AllocationUnitSize, targets.Count > 0 ? reply.Warn : static _ => { }),
             IsFull = request.Full, NoTrim = request.NoTrim,
         };
         foreach (VolumeTarget target in targets)

@@ -70,7 +70,7 @@ internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewV
         string name = request.FriendlyName!;
         string label = kind.Cut(name);
         kind.CheckLabel(label);
-        uint? clusterSize = FileSystemChoice.ClusterSize(kind, standsFor, request.AllocationUnitSize, warn);
+        uint? clusterSize = FileSystemChoice.ClusterSize(kind, request.FileSystem, standsFor, request.AllocationUnitSize, warn);
         if (clusterSize is { } size)
         {
             kind.CheckClusterSize(size, SectorMin);

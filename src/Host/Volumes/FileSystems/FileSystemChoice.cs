@@ -59,21 +59,25 @@ internal sealed class FileSystemChoice(VolumeTools tools, string configured)
 
     /// <summary>
     /// Returns the size of an allocation unit to make. A size that the requested file system of Windows has, and the kind that is made in place of it does not
-    /// have, becomes the default, and a remark says so. Any other size is returned as it is.
+    /// have, becomes the default, and a remark says so. Without a requested file system the sizes of NTFS count, which is the default of Windows. Any other
+    /// size is returned as it is.
     /// </summary>
     /// <param name="kind">Kind to make.</param>
+    /// <param name="requested">Requested name; null for the default.</param>
     /// <param name="standsFor">Requested name where the kind is made in place of it; null else.</param>
     /// <param name="size">Requested size in bytes; null for the default.</param>
     /// <param name="warn">Takes the remark.</param>
-    public static uint? ClusterSize(FileSystemKind kind, string? standsFor, uint? size, Action<string> warn)
+    public static uint? ClusterSize(FileSystemKind kind, string? requested, string? standsFor, uint? size, Action<string> warn)
     {
-        if (size is not { } asked || standsFor is null || kind.ClusterSizes.Contains(asked) || !IsOfWindows(standsFor, asked))
+        string? windows = requested is null ? "NTFS" : standsFor;
+        if (size is not { } asked || windows is null || kind.ClusterSizes.Contains(asked) || !IsOfWindows(windows, asked))
         {
             return size;
         }
 
-        warn($"-AllocationUnitSize {asked} has no effect: {standsFor} has it, and {kind.Name}, which is made in place of {standsFor}, does not. The default of "
-            + $"{kind.ClusterSizes[0]} bytes is used. {kind.Name} has {string.Join(", ", kind.ClusterSizes.Order())}.");
+        string made = requested is null ? $"{kind.Name}, which is made without -FileSystem," : $"{kind.Name}, which is made in place of {windows},";
+        warn($"-AllocationUnitSize {asked} has no effect: {windows} has it, and {made} does not. The default of {kind.ClusterSizes[0]} bytes is used. "
+            + $"{kind.Name} has {string.Join(", ", kind.ClusterSizes.Order())}.");
         return null;
     }
 

@@ -36,14 +36,23 @@ internal abstract class FileSystemKind
     /// <summary>Fewest bytes of a device.</summary>
     public abstract long BytesMin { get; }
 
+    /// <summary>Fewest allocation units of a device.</summary>
+    public virtual int ClustersMin => 1;
+
     /// <summary>Type that mount takes.</summary>
     public virtual string MountType => Name;
+
+    /// <summary>Whether its device is mounted by one process and only once; further mounts are views of the first.</summary>
+    public virtual bool MountsOnce => false;
 
     /// <summary>Whether its size can be reduced.</summary>
     public virtual bool CanShrink => false;
 
     /// <summary>Whether it is resized while it is mounted, and only then.</summary>
     public virtual bool ResizesMounted => false;
+
+    /// <summary>Whether it can be grown and labelled while it is mounted; else it is unmounted for as long.</summary>
+    public virtual bool ChangesMounted => true;
 
     /// <summary>Arguments of the program that makes it.</summary>
     public abstract string[] MakeWords(FormatPlan plan);
@@ -125,8 +134,16 @@ internal abstract class FileSystemKind
 
     /// <summary>Checks the size of a device.</summary>
     /// <exception cref="StorageException">It is too small.</exception>
-    public void CheckSize(long bytes)
+    public void CheckSize(long bytes, uint? clusterSize = null)
     {
+        if (clusterSize is { } cluster && bytes < (long)cluster * ClustersMin)
+        {
+            throw new StorageException(
+                StorageErrors.ClusterSize,
+                $"-AllocationUnitSize {cluster}: the volume has {bytes} bytes, and {Name} needs {ClustersMin} units. Valid: up to {bytes / ClustersMin}.",
+                "Give a smaller one, or leave the parameter out.", "AllocationUnitSize");
+        }
+
         if (bytes < BytesMin)
         {
             throw new StorageException(

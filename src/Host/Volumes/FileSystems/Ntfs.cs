@@ -1,9 +1,12 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
 using TierSpaces.Contracts;
+using TierSpaces.Host.Native;
 
 namespace TierSpaces.Host.Volumes.FileSystems;
 
-/// <summary>NTFS through the tools of ntfs-3g. Made, mounted, labelled and checked; not resized.</summary>
-internal sealed class Ntfs : FileSystemKind
+/// <summary>NTFS through the tools of ntfs-3g. Labelled, checked and resized while not mounted.</summary>
+internal sealed partial class Ntfs : FileSystemKind
 {
     /// <inheritdoc/>
     public override string Name => "ntfs";
@@ -21,13 +24,25 @@ internal sealed class Ntfs : FileSystemKind
     public override bool CountsCharacters => true;
 
     /// <inheritdoc/>
-    public override IReadOnlyList<uint> ClusterSizes => [4096, 512, 1024, 2048, 8192, 16384, 32768, 65536];
+    public override IReadOnlyList<uint> ClusterSizes => [4096, 512, 1024, 2048, 8192, 16384, 32768, 65536, 1 << 17, 1 << 18, 1 << 19, 1 << 20];
 
     /// <inheritdoc/>
-    public override long BytesMin => 1 << 20;
+    public override long BytesMin => 2 << 20;
+
+    /// <inheritdoc/>
+    public override int ClustersMin => 16;
 
     /// <inheritdoc/>
     public override string MountType => "ntfs-3g";
+
+    /// <inheritdoc/>
+    public override bool MountsOnce => true;
+
+    /// <inheritdoc/>
+    public override bool CanShrink => true;
+
+    /// <inheritdoc/>
+    public override bool ChangesMounted => false;
 
     /// <inheritdoc/>
     public override string[] MakeWords(FormatPlan plan) =>
@@ -54,13 +69,39 @@ internal sealed class Ntfs : FileSystemKind
     }
 
     /// <inheritdoc/>
-    public override Task SetLabelAsync(FileSystemWork work, string? path, string label) => path is null
-        ? work.RunAsync("ntfslabel", work.Node, label)
-        : throw new StorageException(
-            StorageErrors.NotSupported, $"-NewFileSystemLabel: the label of ntfs is set while it is not mounted, and {work.Node} is mounted on {path}.",
-            "Remove its access paths, set the label, and add them again.", "NewFileSystemLabel");
+    public override Task SetLabelAsync(FileSystemWork work, string? path, string label) => work.RunAsync("ntfslabel", work.Node, label);
 
     /// <inheritdoc/>
-    public override Task GrowAsync(FileSystemWork work, string? path) => throw new StorageException(
-        StorageErrors.UnknownFileSystem, "NTFS is not resized here.", "Copy the data to a new volume.", "Size");
+    public override Task GrowAsync(FileSystemWork work, string? path) => ResizeAsync(work);
+
+    /// <inheritdoc/>
+    public override Task ShrinkAsync(FileSystemWork work, string? path, long bytes) => ResizeAsync(work, "--size", FormattableString.Invariant($"{bytes}"));
+
+    /// <inheritdoc/>
+    public override async Task<long> SizeMinAsync(FileSystemWork work, string? path)
+    {
+        if (path is not null)
+        {
+            // ntfsresize reads none that is mounted.
+            return await BlockingWork.RunAsync(() => UsedBytes(path), $"The file system at {path}").ConfigureAwait(false);
+        }
+
+        string said = await work.RunAsync("ntfsresize", "--info", "--force", "--no-progress-bar", work.Node).ConfigureAwait(false);
+        return LeastBytes().Match(said) is { Success: true } least ? long.Parse(least.Groups[1].Value, CultureInfo.InvariantCulture) : long.MaxValue;
+    }
+
+    // With --force twice it asks no question and takes a volume that a resize before it has marked for a check. ntfsfix takes the mark away.
+    private static async Task ResizeAsync(FileSystemWork work, params string[] size)
+    {
+        await work.RunAsync("ntfsresize", ["--force", "--force", "--no-progress-bar", .. size, work.Node]).ConfigureAwait(false);
+        await work.RunAsync("ntfsfix", "--clear-dirty", work.Node).ConfigureAwait(false);
+    }
+
+    // Every used cluster can be moved; the last one holds the copy of the boot sector.
+    private static long UsedBytes(string path) => FileSystemCalls.StatusOf(path, out FileSystemCalls.Status status) == 0
+        ? (long)((status.Blocks - status.BlocksAvailable + 1) * status.FragmentSize)
+        : throw new StorageException(StorageErrors.Failed, $"{path} does not answer.", "See whether the virtual disk answers: Get-VirtualDisk.", path);
+
+    [GeneratedRegex("resize at ([0-9]+) bytes")]
+    private static partial Regex LeastBytes();
 }
