@@ -19,6 +19,18 @@ Describe 'Get-TierSpacesHost and Stop-TierSpacesHost' {
         $server.Lanes | Should -BeGreaterThan 0
     }
 
+    It 'shows the worst health of all, and a line for each object that is not healthy' {
+        (Get-TierSpacesHost).HealthStatus | Should -Be 'Healthy'
+        (Get-TierSpacesHost).Faults | Should -BeNullOrEmpty
+        $null = New-PhysicalDisk -Path emu.img -Size 256MB -LatencyProfile NVMe
+        Set-EmulatedDiskFault emu -Pull
+        (Get-TierSpacesHost).HealthStatus | Should -Be 'Unhealthy'
+        (Get-TierSpacesHost).Faults | Should -Match "^Critical: physical disk 'emu': Lost Communication"
+        Set-EmulatedDiskFault emu -Clear
+        Unregister-PhysicalDisk emu -Confirm:$false
+        (Get-TierSpacesHost).HealthStatus | Should -Be 'Healthy'
+    }
+
     It 'finds its pools again after a stop' {
         $before = (Get-TierSpacesHost).ProcessId
         $null = Stop-TierSpacesHost
