@@ -6,7 +6,7 @@ using TierSpaces.Host.Volumes;
 namespace TierSpaces.Host.Health;
 
 /// <summary>Health of every object at one moment: that of the statuses which the verbs show, and no other.</summary>
-/// <param name="Objects">The objects: pools, virtual disks, physical disks, and mounts of volumes that failed.</param>
+/// <param name="Objects">The objects: pools, virtual disks, physical disks, and recorded mounts of volumes.</param>
 internal sealed record HealthReport(IReadOnlyList<ObjectHealth> Objects)
 {
     private const string Unopened = "Incomplete";
@@ -27,8 +27,8 @@ internal sealed record HealthReport(IReadOnlyList<ObjectHealth> Objects)
 
     /// <summary>Computes the report of a snapshot.</summary>
     /// <param name="now">The snapshot.</param>
-    /// <param name="failedMounts">Recorded mounts that failed, with the reason.</param>
-    public static HealthReport Of(SubsystemSnapshot now, IEnumerable<(MountEntry Mount, string Reason)> failedMounts)
+    /// <param name="mounts">Recorded mounts, with the reason for which they failed; empty for those that did not.</param>
+    public static HealthReport Of(SubsystemSnapshot now, IEnumerable<(MountEntry Mount, string Fault)> mounts)
     {
         Dictionary<Guid, string> names = now.Pools.ToDictionary(static pool => pool.UniqueId, static pool => pool.Description.FriendlyName);
         string NameOf(Guid? pool) => pool is { } id ? names.GetValueOrDefault(id, "") : "";
@@ -48,10 +48,16 @@ internal sealed record HealthReport(IReadOnlyList<ObjectHealth> Objects)
             .. now.PhysicalDisks.Select(disk => new ObjectHealth(
                 HealthSubject.PhysicalDisk, Identifiers.OfPoolOrDisk(disk.UniqueId), disk.FriendlyName, NameOf(disk.PoolId), (HealthStatus)disk.Health,
                 disk.OperationalStatus, disk.StatusReason)),
-            .. failedMounts.Select(failed => new ObjectHealth(
-                HealthSubject.Volume, $"{failed.Mount.VirtualDisk}/{failed.Mount.Partition}{failed.Mount.Path}", failed.Mount.Path,
-                pools.GetValueOrDefault(failed.Mount.VirtualDisk, ""), HealthStatus.Warning, "Error", $"It is not mounted: {failed.Reason}")),
+            .. mounts.Select(mount => OfMount(mount.Mount, mount.Fault, pools.GetValueOrDefault(mount.Mount.VirtualDisk, ""))),
         ]);
+    }
+
+    private static ObjectHealth OfMount(MountEntry mount, string fault, string poolName)
+    {
+        bool isSound = fault.Length == 0;
+        return new ObjectHealth(
+            HealthSubject.Volume, $"{mount.VirtualDisk}/{mount.Partition}{mount.Path}", mount.Path, poolName,
+            isSound ? HealthStatus.Healthy : HealthStatus.Warning, isSound ? "OK" : "Error", isSound ? "" : $"It is not mounted: {fault}");
     }
 
     private static bool IsUnknownPool(ObjectHealth one) => one.Subject == HealthSubject.StoragePool && one.Name == one.UniqueId;

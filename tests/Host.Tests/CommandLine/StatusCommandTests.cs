@@ -28,7 +28,7 @@ public sealed class StatusCommandTests : IDisposable
 
         _scratch.Succeed("Set-EmulatedDiskFault", "d[23]", "-Pull");
         Scratch.Eventually("the health is bad", () => _scratch.Run("status").ExitCode == 2);
-        Assert.StartsWith("Critical: storage pool 'P': Incomplete.", _scratch.Run("status").Output.Split('\n').First(line => line.Contains(": ")));
+        Assert.StartsWith("Critical: storage pool 'P': Incomplete.", _scratch.Run("status").Output.Split('\n').First(line => line.Contains("Incomplete")));
     }
 
     [Fact]

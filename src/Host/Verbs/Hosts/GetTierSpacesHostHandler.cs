@@ -19,7 +19,7 @@ internal sealed class GetTierSpacesHostHandler(HostServices services)
     public static async Task<TierSpacesHostInfo> DescribeAsync(HostServices services)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        HealthReport health = HealthReport.Of(all.Now, services.Volumes.Mounts.Failures);
+        HealthReport health = HealthReport.Of(all.Now, services.Volumes.Mounts.Recorded);
         return new TierSpacesHostInfo
         {
             HealthStatus = DisplayName.Of(health.Worst),
