@@ -24,8 +24,9 @@ internal static class StatusCommand
         {
             json, quiet,
         };
-        command.SetAction((result, cancellation) => RunAsync(
-            result.GetValue(json), result.GetValue(quiet) ? TextWriter.Null : Console.Out, result.GetValue(quiet) ? TextWriter.Null : Console.Error, cancellation));
+        command.SetAction((result, cancellation) => result.GetValue(quiet)
+            ? RunAsync(result.GetValue(json), TextWriter.Null, TextWriter.Null, cancellation)
+            : RunAsync(result.GetValue(json), Console.Out, Console.Error, cancellation));
         return command;
     }
 

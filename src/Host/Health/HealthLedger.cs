@@ -5,8 +5,8 @@ namespace TierSpaces.Host.Health;
 // Model: two tables, the health of each object as last seen and as last reported. What is to be reported is their difference; there is no other queue.
 //
 // Invariants
-//  1. Of one object at most one change waits. A change that is seen while another of the same object waits takes its place in the order: it leads from the health
-//     that was reported to the newest one. If that is the same, nothing waits.
+//  1. Of one object at most one change waits. A change that is seen while another of the same object waits takes its place in the order: it leads from the
+//     health that was reported to the newest one. If that is the same, nothing waits.
 //  2. Objects are reported in the order in which they began to differ. As many changes wait as there are objects, at most.
 //  3. What is saved is what was reported to the end: a change whose report was interrupted is reported again.
 

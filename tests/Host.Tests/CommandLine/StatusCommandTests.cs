@@ -109,6 +109,25 @@ public sealed class StatusCommandTests : IDisposable
     }
 
     [Fact]
+    public void A_verb_that_is_interrupted_says_that_its_job_goes_on()
+    {
+        MakePool(slow: true);
+        _scratch.Succeed("Set-EmulatedDiskFault", "*", "-SlowFactor", "10");
+        using Process repair = _scratch.Start("Repair-VirtualDisk", "v");
+        Scratch.Eventually("the repair runs", () => Jobs() is [{ } one] && one.GetProperty("JobState").GetString() == "Running");
+        string id = Jobs()[0].GetProperty("UniqueId").GetString()!;
+        Process.Start("kill", ["-INT", $"{repair.Id}"]).WaitForExit();
+        Assert.Equal(130, End(repair));
+        string said = repair.StandardError.ReadToEnd();
+        Assert.Matches(
+            $"^Repair-VirtualDisk was interrupted; its storage job goes on: 'Repairs virtual disk v' .Repair {id}, [0-9]+ % complete.. Get-StorageJob shows it, Stop-StorageJob stops it.\n$",
+            said);
+        Assert.Equal("Running", Jobs()[0].GetProperty("JobState").GetString());
+        _scratch.Succeed("Set-EmulatedDiskFault", "*", "-Clear");
+        Assert.Equal(0, _scratch.Run("wait", "-StorageJob", id).ExitCode);
+    }
+
+    [Fact]
     public void Wait_says_that_a_job_was_stopped()
     {
         MakePool(slow: true);

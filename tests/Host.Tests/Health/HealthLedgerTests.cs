@@ -90,7 +90,7 @@ public class HealthLedgerTests
         {
         }
 
-        Assert.Empty(See(Bad("c", subject: HealthSubject.PhysicalDisk, pool: "")));   // nobody knows what is on it
+        Assert.Empty(See(Bad("c", subject: HealthSubject.PhysicalDisk, pool: "")));   // it is not known what is on it
         HealthChange[] removed = [.. See()];
         Assert.Equal(["b", "c"], removed.Select(static change => change.After.Name).Order());
         Assert.All(removed, static change => Assert.Equal(("FaultCleared", true), (change.Event, change.IsRemoved)));

@@ -40,6 +40,8 @@ public sealed class HookTests : IDisposable
         Assert.Matches("2-fail, FaultAppeared of storage pool 'P': exit code 7, [0-9.]+ s: bad\n", Log);
         Assert.Contains(" Warning: physical disk 'd1' of storage pool 'P' is Warning (Lost Communication), was Healthy (OK). It is missing.", Log);
 
+        Assert.Matches(" Warning: physical disk 'd1' has left storage pool 'P': .*d1.img.*\n", Log);
+
         // A restart: the image is away, so that the fault lasts.
         _scratch.Succeed("stop");
         File.Move($"{_scratch.Root}/d1.img", $"{_scratch.Root}/away");
