@@ -130,9 +130,19 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
             ThrowTerminatingError(ErrorRecords.From(unreachable.Error, CommandName));
             throw;
         }
-        catch (OperationCanceledException)
+        catch (Exception stopped) when (stopped is OperationCanceledException or PipelineStoppedException && _stopped.IsCancellationRequested)
         {
+            WarnOfJobs();
             throw new PipelineStoppedException();
+        }
+    }
+
+    // A pipeline that stops takes no warnings any more, its host does.
+    private void WarnOfJobs()
+    {
+        if (s_verb.Verb.JobName.Length > 0 && Host?.UI is { } screen)
+        {
+            screen.WriteWarningLine(InterruptedVerb.DescribeAsync(HostConnection.Running(), s_verb).GetAwaiter().GetResult());
         }
     }
 

@@ -53,7 +53,8 @@ internal sealed class StorageCommandJob<TRequest, TInfo> : Job
 
     private async Task RunAsync()
     {
-        ManagementClient client = HostConnection.For(VerbDescription.Of(typeof(TRequest)));
+        VerbDescription verb = VerbDescription.Of(typeof(TRequest));
+        ManagementClient client = HostConnection.For(verb);
         try
         {
             foreach (TRequest request in _requests)
@@ -70,6 +71,11 @@ internal sealed class StorageCommandJob<TRequest, TInfo> : Job
         }
         catch (OperationCanceledException)
         {
+            if (verb.Verb.JobName.Length > 0)
+            {
+                Warning.Add(new WarningRecord(await InterruptedVerb.DescribeAsync(HostConnection.Running(), verb).ConfigureAwait(false)));
+            }
+
             SetJobState(JobState.Stopped);
         }
         catch (StorageException unreachable)

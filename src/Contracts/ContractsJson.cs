@@ -118,6 +118,7 @@ namespace TierSpaces.Contracts;
 [JsonSerializable(typeof(VerbReply<StorageTierSupportedSizeInfo>))]
 [JsonSerializable(typeof(VerbReply<SupportedSizeInfo>))]
 [JsonSerializable(typeof(VerbReply<TierSpacesHostInfo>))]
+[JsonSerializable(typeof(TierSpacesHostInfo))]
 [JsonSerializable(typeof(VerbReply<VirtualDiskInfo>))]
 [JsonSerializable(typeof(VerbReply<VirtualDiskWriteCacheInfo>))]
 [JsonSerializable(typeof(VerbReply<DiskInfo>))]

@@ -93,4 +93,19 @@ Describe 'Get-PhysicalDisk' {
     It 'refuses an object of another class' {
         { Get-PhysicalDisk -InputObject $pool } | Should -Throw -ErrorId 'MismatchedPSTypeName*'
     }
+
+    It 'says of a disk that is missing when it is looked for next and when it is given up' {
+        $null = New-PhysicalDisk -Path e1.img, e2.img, e3.img, e4.img -Size 256MB -LatencyProfile NVMe
+        $null = New-StoragePool -FriendlyName Emulated -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk e?)
+        $null = New-VirtualDisk Emulated -FriendlyName OnEmulated -Size 64MB -ProvisioningType Fixed
+        Set-EmulatedDiskFault e1 -Pull
+        for ($i = 0; $i -lt 100 -and (Get-PhysicalDisk e1).OperationalStatus -ne 'Lost Communication'; $i++) { Start-Sleep -Milliseconds 100 }
+        Start-Sleep 1
+        (Get-PhysicalDisk e1).OperationalDetails |
+            Should -Match '^It is missing. It is looked for again (within a second|in \d+ s); .* It is not given up without a command \(RetireMissingPhysicalDisks is Auto'
+        Set-StoragePool Emulated -RetireMissingPhysicalDisks Always
+        (Get-PhysicalDisk e1).OperationalDetails | Should -Match 'It is given up in (300|2\d\d) s: it is retired then'
+        Set-EmulatedDiskFault e1 -Clear
+        Remove-VirtualDisk OnEmulated -Confirm:$false
+    }
 }

@@ -154,7 +154,7 @@ internal sealed class Scratch : IDisposable
     private (int Host, int Supervisor)? TryPair()
     {
         Answer answer = Run("status", "-Json");
-        if (answer.ExitCode != 0)
+        if (answer.ExitCode > 2)   // not known
         {
             return null;
         }

@@ -1,7 +1,7 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>The host process: what Get-TierSpacesHost and <c>tierspaces status</c> return.</summary>
-[WindowsClass("TierSpaces_Host", "ProcessId", "Version", "IOBackend", "IOBackendReason", "Lanes", "Pools", "Home")]
+[WindowsClass("TierSpaces_Host", "ProcessId", "Version", "HealthStatus", "IOBackend", "IOBackendReason", "Lanes", "Pools", "Home")]
 public sealed record TierSpacesHostInfo
 {
     /// <summary>Process identifier of the host.</summary>
@@ -36,6 +36,14 @@ public sealed record TierSpacesHostInfo
 
     /// <summary>Friendly names of the open pools.</summary>
     public string[] Pools { get; init; } = [];
+
+    /// <summary>
+    /// Worst health of the pools, virtual disks, physical disks and volumes of the host: Healthy, Warning or Unhealthy. A pool that is not open is Unhealthy.
+    /// </summary>
+    public string HealthStatus { get; init; } = "";
+
+    /// <summary>A line for each object that is not healthy: severity, object, pool, status and reason.</summary>
+    public string[] Faults { get; init; } = [];
 
     /// <summary>Number of virtual disks being served.</summary>
     public int ConnectedVirtualDisks { get; init; }

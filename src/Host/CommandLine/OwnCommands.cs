@@ -19,7 +19,14 @@ internal static class OwnCommands
         RootCommand root = Build();
         return words.Length > 0 && UnknownCommand.Is(words[0], root.Subcommands.Select(static command => command.Name))
             ? Task.FromResult(UnknownCommand.Report(words[0], Console.Error))
-            : root.Parse(words, configuration).InvokeAsync(invocation);
+            : InvokeAsync(root.Parse(words, configuration), invocation);
+    }
+
+    /// <summary>A command whose exit code is a health does not answer words that it does not know with that of a warning.</summary>
+    private static async Task<int> InvokeAsync(ParseResult parsed, InvocationConfiguration invocation)
+    {
+        int code = await parsed.InvokeAsync(invocation).ConfigureAwait(false);
+        return parsed.Errors.Count > 0 && parsed.CommandResult.Command.Name is StatusCommand.Name or WaitCommand.Name ? HealthExit.Unknown : code;
     }
 
     /// <summary>Names of the commands that a person types.</summary>
@@ -31,8 +38,9 @@ internal static class OwnCommands
         root.Add(Serve());
         root.Add(Supervise());
         root.Add(OfVerb("start", "Start-TierSpacesHost"));
-        root.Add(OfVerb("status", "Get-TierSpacesHost"));
+        root.Add(StatusCommand.Create());
         root.Add(OfVerb("stop", "Stop-TierSpacesHost"));
+        root.Add(WaitCommand.Create());
         root.Add(TraceCommand.Create(ReportAsync));
         root.Add(OfflineCommands.Inspect(ReportAsync));
         root.Add(OfflineCommands.Extract(ReportAsync));

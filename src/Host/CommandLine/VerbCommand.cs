@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using System.Text.Json;
 using TierSpaces.Contracts;
 
@@ -11,7 +12,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
 {
     /// <summary>Runs the verb.</summary>
     /// <param name="tokens">Words after the verb.</param>
-    /// <returns>Exit code: 0, or 1 after an error on standard error.</returns>
+    /// <returns>Exit code: 0, 1 after an error on standard error, or 130 after Ctrl-C while it waited for a storage job.</returns>
     public async Task<int> RunAsync(IReadOnlyList<string> tokens)
     {
         try
@@ -29,6 +30,12 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         catch (StorageException e)
         {
             ReplyText.PrintError(verb.Name, e.Error, error);
+        }
+        catch (OperationCanceledException)
+        {
+            using ManagementClient client = new ManagementClient();
+            error.WriteLine(await InterruptedVerb.DescribeAsync(client, verb).ConfigureAwait(false));
+            return InterruptedVerb.ExitCode;
         }
 
         return 1;
@@ -55,7 +62,13 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
     {
         HostLauncher? launcher = verb.Verb.StartsNoHost ? null : ProcessHostLauncher.LaunchAsync;
         using ManagementClient client = new ManagementClient(launcher: launcher);
-        return JsonDocument.Parse(await client.SendAsync(verb.Name, body).ConfigureAwait(false));
+        using CancellationTokenSource interrupt = new CancellationTokenSource();
+        using PosixSignalRegistration? signal = verb.Verb.JobName.Length == 0 ? null : PosixSignalRegistration.Create(PosixSignal.SIGINT, context =>
+        {
+            context.Cancel = true;
+            interrupt.Cancel();
+        });
+        return JsonDocument.Parse(await client.SendAsync(verb.Name, body, interrupt.Token).ConfigureAwait(false));
     }
 
     /// <summary>Prints the steps that the host would take. A verb about the host itself is not sent to it.</summary>

@@ -63,11 +63,13 @@ internal static class HostProcess
         await server.StartAsync(CancellationToken.None).ConfigureAwait(false);
         SayReady(paths, options);
         guard?.Start();
+        services.Health.Start();
         await services.AttachFirstAsync().ConfigureAwait(false);
         await services.StopRequested.ConfigureAwait(false);
         ServiceManager.Notify("STOPPING=1");
         guard?.Stop();
         hostLock.Write(HostPaths.StoppedLine);
+        await services.Health.StopAsync().ConfigureAwait(false);   // what closes now is no fault
         using CancellationTokenSource patience = new CancellationTokenSource(s_drainTimeout);
         Task drained = server.StopAsync(patience.Token);
         await services.Subsystem.Jobs.SuspendAllAsync().ConfigureAwait(false);

@@ -6,6 +6,7 @@ using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Devices;
 using TierSpaces.Host.Attaching.Kernel;
+using TierSpaces.Host.Health;
 using TierSpaces.Host.Supervision;
 using TierSpaces.Host.Verbs;
 using TierSpaces.Host.Verbs.Mapping;
@@ -36,6 +37,9 @@ internal sealed class HostServices : IAsyncDisposable
             paths, state, Attachments, Setting(MountService.RootVariable, ParseRoot, MountService.DefaultRoot),
             Setting(FileSystemChoice.Variable, FileSystemChoice.Parse, ""));
         VolumeMaker = new VolumeMaker(this);
+        Health = new HealthMonitor(
+            this, state, Setting(HookFolder.Variable, HookFolder.Parse, Path.Combine(paths.Home, HookFolder.DefaultName)),
+            Setting(HookFolder.LimitVariable, HookFolder.ParseLimit, HookFolder.DefaultLimit));
         subsystem.PoolsOpened += AttachLater;
     }
 
@@ -53,6 +57,9 @@ internal sealed class HostServices : IAsyncDisposable
 
     /// <summary>Makes volumes in one step.</summary>
     public VolumeMaker VolumeMaker { get; }
+
+    /// <summary>Watches the health once the host serves.</summary>
+    public HealthMonitor Health { get; }
 
     /// <summary>Map of the places of files on those devices.</summary>
     public IFileMap Files { get; set; }

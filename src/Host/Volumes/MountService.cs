@@ -58,6 +58,10 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
             + $"Run: {Command(target, entry)}.")];
     }
 
+    /// <summary>Recorded mounts, each with the reason for which it failed the last time that it was tried; empty if it did not.</summary>
+    public IEnumerable<(MountEntry Mount, string Fault)> Recorded =>
+        store.Read().Mounts.Select(entry => (entry, _failures.GetValueOrDefault(KeyOf(entry), "")));
+
     /// <summary>Adds a letter or a path to a volume, and mounts it there if it is formatted.</summary>
     /// <param name="target">The volume.</param>
     /// <param name="letter">Drive letter; null for a path.</param>

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
@@ -32,6 +33,15 @@ internal sealed record MemberCondition
     /// <summary>Time of the next search for the member, on the lane's clock.</summary>
     internal long NextLookNs { get; init; }
 
+    /// <summary>Bytes of slabs in use on it.</summary>
+    internal long HeldBytes { get; init; }
+
+    /// <summary>Time at which it is given up if it is still missing, on the lane's clock; null: it is not given up without a command.</summary>
+    internal long? GivenUpNs { get; init; }
+
+    /// <summary>Policy of its pool on missing disks.</summary>
+    internal RetireMissingPhysicalDisks Policy { get; init; }
+
     /// <summary>The moment, on the lane's clock.</summary>
     internal required long NowNs { get; init; }
 
@@ -44,14 +54,24 @@ internal sealed record MemberCondition
     /// <summary>Reason why the member is not OK; empty when it is.</summary>
     internal string Reason =>
         PoolClosedReason is { } closed && !IsMissing ? $"Its storage pool is not open: {closed}"
-        : IsOutside ? $"It is there and does not take part in its storage pool. {Upcoming.Look(NextLookNs, NowNs)}"
-        : IsMissing ? $"{(Problem.Length > 0 ? Problem : "It is missing.")} {Upcoming.Look(NextLookNs, NowNs)}"
+        : PoolClosedReason is not null ? $"{(Problem.Length > 0 ? Problem : "It is missing.")} {Upcoming.Look(NextLookNs, NowNs)}"
+        : IsOutside ? $"It is there and does not take part in its storage pool. {Upcoming.Look(NextLookNs, NowNs)} {DescribeGivingUp()}"
+        : IsMissing ? $"It is missing. {Upcoming.Look(NextLookNs, NowNs)} {DescribeGivingUp()}"
         : IsHung ? "It does not answer: requests have passed their deadline. It leaves its storage pool as soon as that can do without it."
         : !IsFailing ? ""
         : IsRetired ? "It has had too many errors (see Get-StorageReliabilityCounter) and is retired: what it holds is moved to other disks. Remove it then."
         : "It has had too many errors (see Get-StorageReliabilityCounter). It is retired as soon as its storage pool has room for what it holds: add a disk.";
 
     private bool IsPresent => !IsMissing && !IsHung;
+
+    /// <summary>Says when a missing member is given up, or why it is not.</summary>
+    private string DescribeGivingUp() =>
+        HeldBytes == 0 ? "It holds nothing of a virtual disk: Remove-PhysicalDisk removes it."
+        : IsRetired ? "It is retired: what it held is rebuilt on other disks as far as they have room. Remove it then."
+        : GivenUpNs is { } at ? $"It is given up {Upcoming.In(at, NowNs)}: it is retired then, and what it held is rebuilt on other disks as far as they have room."
+        : "It is not given up without a command "
+            + $"({(Policy == RetireMissingPhysicalDisks.Auto ? "RetireMissingPhysicalDisks is Auto, and no hot spare is there" : $"RetireMissingPhysicalDisks is {Policy}")}): "
+            + "if it is lost for good, set it to -Usage Retired.";
 
     /// <summary>Returns the condition of a member.</summary>
     internal static MemberCondition Of(SubsystemSnapshot now, ManagedPoolSnapshot managed, DiskDescription member) => new()
@@ -64,6 +84,9 @@ internal sealed record MemberCondition
         IsFailing = now.PastThreshold.Contains(member.Id.Value),
         IsRetired = member.Usage == DiskUsage.Retired,
         NextLookNs = now.Disks.NextLookNs(managed, member.Number),
+        HeldBytes = managed.State!.Disk(member.Number)!.UsedSlabs * managed.State.Pool!.Slabs.DataBytes,
+        GivenUpNs = managed.Pool is { } pool && !pool.State.Pool!.IsReadOnly && SlabMovePlan.GivesUpMissing(pool) ? managed.GraceEndNs(member.Number) : null,
+        Policy = managed.State.Pool!.RetireMissingPhysicalDisks,
         NowNs = now.NowNs,
     };
 }

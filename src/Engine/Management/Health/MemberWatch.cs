@@ -118,7 +118,6 @@ internal sealed class MemberWatch(SubsystemCore core)
 
     private async LaneTask Evict(Pool pool, DiskNumber number, IDisk disk, string why)
     {
-        core.Notice($"{disk.Identity.Uri} {why}.");
-        await pool.Evict(number, $"the device {why}");
+        await pool.Evict(number, $"{disk.Identity.Uri} {why}");
     }
 }

@@ -130,9 +130,18 @@ internal sealed class PoolOpener(
         NameOfMember = core.Pools.NameOf,
     };
 
-    /// <summary>Reports what an open pool says of its capacity.</summary>
-    internal void Watch(Pool pool) =>
+    /// <summary>Reports what an open pool says of its capacity, and which members leave it.</summary>
+    internal void Watch(Pool pool)
+    {
         pool.CapacityAlerted += alert => core.Notice(alert);
+        pool.MembershipChanged += change =>
+        {
+            if (change is { Kind: MembershipChangeKind.Left, Reason: not MemberViews.TakenOut } && pool.State.Disk(change.Disk) is { } disk)
+            {
+                core.Notice($"Warning: physical disk '{disk.Description.FriendlyName}' has left storage pool '{pool.State.Pool!.FriendlyName}': {change.Reason}");
+            }
+        };
+    }
 
     private void Await(PoolId id, List<RegisteredDisk> there, int missing)
     {

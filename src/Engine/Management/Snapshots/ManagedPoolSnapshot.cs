@@ -16,13 +16,15 @@ internal sealed class ManagedPoolSnapshot
 {
     private readonly Dictionary<VirtualDiskId, string> _unopened;
     private readonly Dictionary<DiskNumber, long> _notBeforeNs;
+    private readonly Dictionary<DiskNumber, long> _graceEndNs;   // of those that are missing
     private readonly Dictionary<DiskNumber, MemberActivity> _members = [];
 
     /// <summary>Copies a pool, on the lane.</summary>
     /// <param name="managed">The pool.</param>
     /// <param name="pool">The snapshot of it while it is open.</param>
     /// <param name="disks">Its open virtual disks.</param>
-    internal ManagedPoolSnapshot(ManagedPool managed, PoolSnapshot? pool, Dictionary<VirtualDiskId, VirtualDiskSnapshot> disks)
+    /// <param name="graceNs">Grace period of its missing members.</param>
+    internal ManagedPoolSnapshot(ManagedPool managed, PoolSnapshot? pool, Dictionary<VirtualDiskId, VirtualDiskSnapshot> disks, long graceNs)
     {
         Id = managed.Id;
         Pool = pool;
@@ -32,6 +34,8 @@ internal sealed class ManagedPoolSnapshot
         VirtualDisks = disks;
         _unopened = new Dictionary<VirtualDiskId, string>(managed.Unopened);
         _notBeforeNs = managed.Absences.ToDictionary(static absence => absence.Key, static absence => absence.Value.NotBeforeNs);
+        _graceEndNs = managed.Absences.Where(static absence => absence.Value.IsMissing)
+            .ToDictionary(static absence => absence.Key, absence => absence.Value.SinceNs + graceNs);
         foreach (DiskNumber number in managed.Pool?.State.Disks.Keys ?? [])
         {
             if (managed.Pool!.Disk(number) is MeteredDisk disk)
@@ -70,6 +74,9 @@ internal sealed class ManagedPoolSnapshot
 
     /// <summary>Time before which a member is not looked for, on the lane's clock; 0: none.</summary>
     internal long NotBeforeNs(DiskNumber member) => _notBeforeNs.GetValueOrDefault(member);
+
+    /// <summary>End of the grace period of a missing member, on the lane's clock; null for one that is not missing.</summary>
+    internal long? GraceEndNs(DiskNumber member) => _graceEndNs.TryGetValue(member, out long at) ? at : null;
 
     /// <summary>What a member did; nothing while it is missing.</summary>
     internal MemberActivity Activity(DiskNumber member) => _members.GetValueOrDefault(member);

@@ -58,5 +58,6 @@ internal sealed class Snapshots(SubsystemCore core, JobRunner runner, Reliabilit
     private ManagedPoolSnapshot Copy(ManagedPool managed, PoolSnapshot? pool, Dictionary<(Guid Pool, Guid Disk), JobStatus> repairs) => new(
         managed, pool, managed.VirtualDisks.ToDictionary(
             static disk => disk.Key, disk => new VirtualDiskSnapshot(
-                disk.Value, core.DataLanes.NumberOf(disk.Value.Lane), repairs.GetValueOrDefault((managed.Id.Value, disk.Key.Value)))));
+                disk.Value, core.DataLanes.NumberOf(disk.Value.Lane), repairs.GetValueOrDefault((managed.Id.Value, disk.Key.Value)))),
+        core.Options.Healing.MissingGraceNs);
 }

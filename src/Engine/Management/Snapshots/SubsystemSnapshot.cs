@@ -55,6 +55,12 @@ public sealed class SubsystemSnapshot
     /// <summary>Pools: open ones, and those whose members are here without a majority.</summary>
     public IReadOnlyList<StoragePoolStatus> Pools => _poolStatuses.Value;
 
+    /// <summary>
+    /// Pools of which members were seen and nothing else is known, because too few of them are here: identity, and the reason why the pool is not open.
+    /// </summary>
+    public IEnumerable<(Guid UniqueId, string Reason)> UnknownPools =>
+        ManagedPools.Where(static pool => pool.State?.Pool is null).Select(static pool => (pool.Id.Value, pool.Reason));
+
     /// <summary>Virtual disks of every pool that is known.</summary>
     public IReadOnlyList<VirtualDiskStatus> VirtualDisks => _virtualDisks.Value;
 

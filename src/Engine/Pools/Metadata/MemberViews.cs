@@ -26,6 +26,9 @@ namespace TierSpaces.Engine.Pools;
 internal sealed class MemberViews(
     PoolEnvironment environment, PoolId id, ulong session, StoreEnd end, PresentMembers members, CommittedState committed, SuperblockWriter superblocks)
 {
+    /// <summary>Reason of a member that left for no failure.</summary>
+    internal const string TakenOut = "It was taken out of the pool.";
+
     private readonly Witness _witness = new(environment.State, id);
     private readonly LeaverRecords _leavers = new(session, members, committed, superblocks);
     private readonly List<(DiskNumber Disk, LaneCompletion<CommitResult> Done)> _evictions = [];
@@ -203,7 +206,7 @@ internal sealed class MemberViews(
         foreach (ViewMember gone in before.Members.Where(member => !next.Contains(member.Disk)))
         {
             string failure = members.ForgetFailure(gone.Disk);
-            string reason = failure.Length > 0 ? failure : "It was taken out of the pool.";
+            string reason = failure.Length > 0 ? failure : TakenOut;
             changes.Add(new MembershipChange(MembershipChangeKind.Left, gone.Disk, reason));
             if (members.Remove(gone.Disk) is { } member && !plan.Leavers.Contains(gone.Disk))
             {

@@ -1,6 +1,7 @@
 using System.Reflection;
 using System.Runtime.InteropServices;
 using TierSpaces.Contracts;
+using TierSpaces.Host.Health;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.Hosts;
@@ -18,8 +19,11 @@ internal sealed class GetTierSpacesHostHandler(HostServices services)
     public static async Task<TierSpacesHostInfo> DescribeAsync(HostServices services)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        HealthReport health = HealthReport.Of(all.Now, services.Volumes.Mounts.Recorded);
         return new TierSpacesHostInfo
         {
+            HealthStatus = DisplayName.Of(health.Worst),
+            Faults = health.Faults,
             ProcessId = Environment.ProcessId,
             SupervisorProcessId = services.SupervisorProcessId,
             Version = Version,

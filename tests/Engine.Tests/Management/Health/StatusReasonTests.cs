@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
 
@@ -24,7 +25,22 @@ public sealed class StatusReasonTests
         Assert.Matches("^Physical disk '0' with copies of it is missing. It is looked for again in [1-5] s; what it missed is copied when it is back.$",
             Reason("virtual disk Degraded"));
         Assert.Matches("^It is missing. It is looked for again in [1-5] s", Reason("physical disk Lost Communication"));
+        Assert.Contains("RetireMissingPhysicalDisks is Auto, and no hot spare is there", Reason("physical disk Lost Communication"), StringComparison.Ordinal);
         Assert.Contains("is missing", Reason("pool Degraded"), StringComparison.Ordinal);
+        Assert.Matches("^Warning: physical disk '0' has left storage pool 'p': .+", Assert.Single(_world.Notices, static text => text.Contains("has left")));
+    }
+
+    [Fact]
+    public void A_missing_disk_that_will_be_given_up_says_when_and_that_it_was()
+    {
+        _world.NewPool(3);
+        _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, static pool => pool with { RetireMissingPhysicalDisks = RetireMissingPhysicalDisks.Always }));
+        _world.NewMirror("d", 8 * Mebibyte);
+        _world.Pull(0);
+        _world.Advance(TimeSpan.FromSeconds(100));
+        Assert.Matches("It is given up in (19[5-9]|20[0-2]) s: it is retired then", Reason("physical disk Lost Communication"));
+        _world.Advance(TimeSpan.FromSeconds(210));
+        Assert.Matches("It is retired: what it held is rebuilt|It holds nothing of a virtual disk", Reason("physical disk Lost Communication"));
     }
 
     [Fact]

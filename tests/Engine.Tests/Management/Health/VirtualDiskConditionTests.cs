@@ -59,6 +59,13 @@ public sealed class VirtualDiskConditionTests
         });
     }
 
+    private const string Look = "It is missing. It is looked for again in 3 s; what it missed is copied when it is back. ";
+
+    private static readonly MemberCondition s_missing = new()
+    {
+        NowNs = Second, IsMissing = true, NextLookNs = 4 * Second, HeldBytes = 1, Policy = RetireMissingPhysicalDisks.Never,
+    };
+
     [Fact]
     public void A_member_that_is_not_OK_says_why_and_what_is_done()
     {
@@ -69,6 +76,13 @@ public sealed class VirtualDiskConditionTests
             (there with { PoolClosedReason = "why" }, "OK", "Its storage pool is not open: why"),
             (there with { PoolClosedReason = "why", IsMissing = true, Problem = "It hangs." }, "Lost Communication", "It hangs. It is looked for again"),
             (there with { IsMissing = true, NextLookNs = 4 * Second }, "Lost Communication", "It is missing. It is looked for again in 3 s"),
+            (s_missing with { HeldBytes = 0 }, "Lost Communication", Look + "It holds nothing of a virtual disk: Remove-PhysicalDisk removes it."),
+            (s_missing with { IsRetired = true, GivenUpNs = 0 }, "Lost Communication", Look + "It is retired: what it held is rebuilt"),
+            (s_missing with { GivenUpNs = 300 * Second }, "Lost Communication", Look + "It is given up in 299 s: it is retired then"),
+            (s_missing with { GivenUpNs = 0 }, "Lost Communication", Look + "It is given up within a second"),
+            (s_missing, "Lost Communication", Look + "It is not given up without a command (RetireMissingPhysicalDisks is Never): if"),
+            (s_missing with { Policy = RetireMissingPhysicalDisks.Auto }, "Lost Communication",
+                Look + "It is not given up without a command (RetireMissingPhysicalDisks is Auto, and no hot spare is there)"),
             (there with { IsMissing = true, IsOutside = true }, "Lost Communication", "It is there and does not take part in its storage pool."),
             (there with { IsHung = true }, "Lost Communication", "It does not answer"),
             (there with { IsFailing = true }, "Predictive Failure", "It has had too many errors (see Get-StorageReliabilityCounter). It is retired as soon as"),
