@@ -78,7 +78,7 @@ internal sealed record MemberCondition
     {
         PoolClosedReason = managed.Pool is null ? managed.Reason : null,
         IsOutside = managed.Pool?.Outside.Contains(member.Number) == true,
-        IsMissing = managed.Pool is { } pool ? !pool.IsUsable(member.Number) : now.Disks.DiskOf(managed, member.Number) is not { Disk: not null },
+        IsMissing = managed.Pool is { } open ? !open.IsUsable(member.Number) : now.Disks.DiskOf(managed, member.Number) is not { Disk: not null },
         Problem = managed.Pool is null ? now.Disks.DiskOf(managed, member.Number)?.Problem ?? "" : "",
         IsHung = managed.Activity(member.Number).IsHung,
         IsFailing = now.PastThreshold.Contains(member.Id.Value),
