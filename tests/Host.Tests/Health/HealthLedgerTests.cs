@@ -83,6 +83,15 @@ public class HealthLedgerTests
     }
 
     [Fact]
+    public void A_mount_that_failed_under_the_host_before_is_not_mounted_yet_while_this_one_starts()
+    {
+        ObjectHealth mount = Sound("/mnt") with { Subject = HealthSubject.Volume };
+        HealthLedger starting = new([mount with { Health = HealthStatus.Warning, Status = "Error" }]);
+        Assert.Empty(starting.Observe(new HealthReport([mount]), s_time, isStarting: true));
+        Assert.Equal("FaultCleared", Assert.Single(starting.Observe(new HealthReport([mount]), s_time)).Event);
+    }
+
+    [Fact]
     public void A_fault_of_an_object_that_is_removed_is_cleared_but_not_while_disks_are_away_that_may_hold_it()
     {
         See(Sound("a"), Bad("b"), Bad("c", subject: HealthSubject.PhysicalDisk, pool: ""));

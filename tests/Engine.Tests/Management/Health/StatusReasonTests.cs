@@ -31,6 +31,16 @@ public sealed class StatusReasonTests
     }
 
     [Fact]
+    public void A_disk_that_is_removed_from_its_pool_has_not_left_it_by_a_fault()
+    {
+        _world.NewPool(4);
+        Guid removed = _world.Run(_world.Subsystem.SnapshotAsync()).PhysicalDisks[0].UniqueId;
+        Assert.True(_world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_world.Pool, [removed])));
+        _world.Advance(TimeSpan.FromSeconds(5));
+        Assert.DoesNotContain(_world.Notices, static text => text.Contains("has left", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void A_missing_disk_that_will_be_given_up_says_when_and_that_it_was()
     {
         _world.NewPool(3);
