@@ -96,7 +96,7 @@ public static class AbsentCmdlets
             "Enable-StorageMaintenanceMode Disable-StorageMaintenanceMode"),
         .. Group(
             "There is no health service; every object says in words what is wrong with it.",
-            "Use Get-StoragePool, Get-VirtualDisk and Get-PhysicalDisk, whose details say what is wrong, or /metrics of the host.",
+            "Use Get-TierSpacesHost, whose Faults list what is wrong, Get-StoragePool, Get-VirtualDisk and Get-PhysicalDisk, or /metrics of the host.",
             "Debug-StorageSubSystem Get-StorageHealthAction Get-StorageHealthReport Get-StorageHealthSetting "
                 + "Set-StorageHealthSetting Remove-StorageHealthSetting Get-StorageExtendedStatus Get-StorageHistory"),
         .. Group(

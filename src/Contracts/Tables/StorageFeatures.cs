@@ -300,7 +300,7 @@ public static class StorageFeatures
             Name = "Health Service and faults",
             State = NotHere,
             Difference = "Every object says in words what is wrong, since when and what is being done.",
-            Remedy = "Get-StoragePool, Get-VirtualDisk, Get-PhysicalDisk, /metrics",
+            Remedy = "Get-TierSpacesHost (Faults), hooks (docs/monitoring.md), Get-StoragePool, Get-VirtualDisk, Get-PhysicalDisk, /metrics",
         },
         new()
         {
