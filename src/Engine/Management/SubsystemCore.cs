@@ -36,6 +36,18 @@ internal sealed class SubsystemCore
     /// <summary>Called on the lane when pools have been opened, with their virtual disks; null: not wanted.</summary>
     internal Action? PoolsOpened { get; set; }
 
+    /// <summary>Forgets the pools that are not open and of which no disk is registered any more.</summary>
+    internal void ForgetPools()
+    {
+        foreach (ManagedPool managed in Pools.All.Where(static pool => pool.Pool is null).ToArray())
+        {
+            if (!Disks.All.Any(disk => disk.Scan?.Label?.Pool == managed.Id || managed.MemberFor(disk) is not null))
+            {
+                Pools.Remove(managed.Id);
+            }
+        }
+    }
+
     /// <summary>Reports an event in words.</summary>
     internal void Notice(string text) => Options.Notice(text);
 }

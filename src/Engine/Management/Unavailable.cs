@@ -20,7 +20,7 @@ internal static class Unavailable
 
     /// <summary>A pool that is not open.</summary>
     internal static ManagementException ClosedPool(PoolState? state, string reason) => new(
-        ManagementError.PoolStateForbids, $"Storage pool '{state?.Pool?.FriendlyName}' is not open: {reason}", "Register its missing disks.");
+        ManagementError.PoolStateForbids, $"Storage pool '{state?.Pool?.FriendlyName}' is not open: {reason.TrimEnd('.')}.", "Make its missing disks available, or register them.");
 
     /// <summary>A virtual disk that is not known.</summary>
     internal static ManagementException UnknownDisk(Guid id) =>
@@ -33,7 +33,7 @@ internal static class Unavailable
 
     /// <summary>A virtual disk of a pool that is not open.</summary>
     internal static ManagementException DiskOfClosedPool(VirtualDiskDescription disk, string reason) => new(
-        ManagementError.PoolStateForbids, $"The storage pool of virtual disk '{disk.FriendlyName}' is not open: {reason}", "Register its missing disks.");
+        ManagementError.PoolStateForbids, $"The storage pool of virtual disk '{disk.FriendlyName}' is not open: {reason.TrimEnd('.')}.", "Make its missing disks available, or register them.");
 
     /// <summary>A virtual disk that takes no requests.</summary>
     internal static ManagementException FailedDisk(VirtualDiskDescription disk, string reason, WriteCacheState? cache) => new(

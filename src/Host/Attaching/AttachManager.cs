@@ -39,6 +39,17 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         return outcome;
     }
 
+    /// <summary>Clears away what a killed host has left of devices that no record names.</summary>
+    public void ClearRemains()
+    {
+        string root = Path.GetDirectoryName(FolderOf("any"))!;
+        HashSet<string> known = [.. store.Read().Select(record => FolderOf(record.UniqueId))];
+        foreach (string folder in Directory.Exists(root) ? Directory.GetDirectories(root).Where(folder => !known.Contains(folder)) : [])
+        {
+            AttachRemains.Clear(folder);
+        }
+    }
+
     /// <summary>Detaches a disk, if it is attached.</summary>
     /// <exception cref="StorageException">Its device is in use; nothing was changed.</exception>
     public void Detach(string uniqueId)
@@ -132,6 +143,11 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     private AttachOutcome Make(IAttacher attacher, AttachTarget target)
     {
         string folder = FolderOf(target.UniqueId);
+        if (Directory.Exists(folder))
+        {
+            AttachRemains.Clear(folder);
+        }
+
         Directory.CreateDirectory(folder);
         try
         {
@@ -198,6 +214,12 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     {
         if (!BlockDevice.IsInUse(record.Device))
         {
+            if (DeviceUsers.Of(record.Device) is { } user)
+            {
+                throw new StorageException(
+                    StorageErrors.DeviceMounted, $"{record.Device} is opened by {user}.", "End it, or let it close the device.", record.FriendlyName);
+            }
+
             return;
         }
 

@@ -32,7 +32,11 @@ internal static class BlockDevice
         File.ReadLines("/proc/self/mounts").Select(line => line.Split(' ')).Where(fields => IsOn(fields[0], device))
             .Select(fields => fields[1]).ToArray();
 
-    private static bool IsOn(string source, string device) => source == device
+    /// <summary>Whether something is mounted at a path.</summary>
+    public static bool IsMountPoint(string path) => File.ReadLines("/proc/self/mounts").Any(line => line.Split(' ')[1] == path);
+
+    /// <summary>Whether a name is that of a device or of a partition of it.</summary>
+    public static bool IsOn(string source, string device) => source == device
         || (source.StartsWith(device + "p", StringComparison.Ordinal) && source.AsSpan(device.Length + 1).IndexOfAnyExceptInRange('0', '9') < 0);
 
     /// <summary>Whether a device file can be opened for reading and writing.</summary>

@@ -28,8 +28,16 @@ internal sealed class DeviceLinks(string folder)
         string temporary = path + "%";
         File.Delete(temporary);
         File.CreateSymbolicLink(temporary, device);
-        File.Move(temporary, path, overwrite: true);
-        return path;
+        try
+        {
+            File.Move(temporary, path, overwrite: true);
+            return path;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            File.Delete(temporary);   // something else has the name
+            throw;
+        }
     }
 
     /// <summary>Removes the link.</summary>

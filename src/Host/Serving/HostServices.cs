@@ -189,6 +189,7 @@ internal sealed class HostServices : IAsyncDisposable
         try
         {
             await AttachConnectedAsync().ConfigureAwait(false);
+            Attachments.ClearRemains();
         }
         finally
         {
@@ -274,10 +275,10 @@ internal sealed class HostServices : IAsyncDisposable
         Changes.Dispose();
     }
 
-    private static bool ParseAnswer(string text) => text switch
+    private static bool ParseAnswer(string text) => text.ToLowerInvariant() switch
     {
-        "yes" => true,
-        "no" => false,
+        "yes" or "true" or "1" => true,
+        "no" or "false" or "0" => false,
         _ => throw new FormatException($"'{text}' is not valid. Valid: yes and no."),
     };
 

@@ -147,7 +147,7 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
     {
         if (MountsOf(target).Any(mount => mount.Path == entry.Path))
         {
-            await UnmountAsync(entry.Path).ConfigureAwait(false);
+            await UnmountAsync(target, entry.Path).ConfigureAwait(false);
         }
 
         await DropAsync(entry).ConfigureAwait(false);
@@ -177,7 +177,7 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
 
         foreach (Mount mount in mounts)
         {
-            await UnmountAsync(mount.Path).ConfigureAwait(false);
+            await UnmountAsync(target, mount.Path).ConfigureAwait(false);
         }
     }
 
@@ -201,7 +201,7 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
         }
         finally
         {
-            await UnmountAsync(place).ConfigureAwait(false);
+            await UnmountAsync(target, place).ConfigureAwait(false);
             Directory.Delete(place);
         }
     }
@@ -269,8 +269,16 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
         }
     }
 
-    private async Task UnmountAsync(string place)
+    /// <summary>Unmounts a volume from a place. What others have mounted over it is left to them.</summary>
+    private async Task UnmountAsync(VolumeTarget target, string place)
     {
+        if (MountTable.Read().LastOrDefault(mount => mount.Path == place) is { } top && MountTable.Of([top], target.Node).Count == 0)
+        {
+            throw new StorageException(
+                StorageErrors.DeviceBusy, $"{place}: something else ({top.Source}, {top.Type}) is mounted over {target.Name}.",
+                $"Unmount it first: umount '{place}'.", place);
+        }
+
         ToolResult result = await tools.TryAsync("umount", s_limit, CancellationToken.None, "", place).ConfigureAwait(false);
         if (result.ExitCode != 0)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using TierSpaces.Contracts;
@@ -164,6 +165,96 @@ public sealed class AttachedDiskTests : IDisposable
         }
 
         Ok("Disconnect-VirtualDisk", "Data");
+    }
+
+    [Fact]
+    public void A_device_that_another_loop_device_or_a_program_has_open_is_left_as_it_is()
+    {
+        Prepare();
+        string device = VolumeOn("Data");
+        Ok("Remove-PartitionAccessPath", "1", "1", "-AccessPath", "E:");
+        string loop = Tool.Run("losetup", "--find", "--show", device + "p1");
+        try
+        {
+            Refused($"{device} is opened by the loop device {loop}.", "Disconnect-VirtualDisk", "Data");
+            Refused($"{device} is opened by the loop device {loop}.", "Remove-VirtualDisk", "Data", "-Confirm:false");
+        }
+        finally
+        {
+            Tool.Run("losetup", "--detach", loop);
+        }
+
+        using Process holder = Process.Start("sh", ["-c", $"exec 9<{device}; exec sleep 60"]);
+        try
+        {
+            Scratch.Eventually("the program has opened the device", () => DeviceUsers.Of(device) is not null);
+            Refused($"{device} is opened by process {holder.Id} (sleep).", "Disconnect-VirtualDisk", "Data");
+            Assert.Contains("is in use and keeps its old size", _scratch.Run("Resize-VirtualDisk", "Data", "-Size", "300MB").Error);
+            Assert.Equal(device, Text(_scratch.One("Get-Disk"), "Location"));
+        }
+        finally
+        {
+            holder.Kill();
+        }
+
+        Ok("Disconnect-VirtualDisk", "Data");
+    }
+
+    [Fact]
+    public void What_others_have_mounted_over_a_volume_stays()
+    {
+        Prepare();
+        VolumeOn("Data");
+        Tool.Run("mount", "-t", "tmpfs", "over", Letter);
+        try
+        {
+            File.WriteAllText(Path.Combine(Letter, "mine"), "mine");
+            Refused("something else (over, tmpfs) is mounted over", "Disconnect-VirtualDisk", "Data");
+            Refused("something else (over, tmpfs) is mounted over", "Remove-VirtualDisk", "Data", "-Confirm:false");
+            Assert.Equal("mine", File.ReadAllText(Path.Combine(Letter, "mine")));
+        }
+        finally
+        {
+            Tool.Run("umount", Letter);
+        }
+
+        Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
+    }
+
+    [Fact]
+    public void A_drive_letter_whose_folder_is_a_link_is_refused_before_anything_is_made()
+    {
+        Prepare();
+        string elsewhere = Directory.CreateDirectory(Path.Combine(_scratch.Root, "elsewhere")).FullName;
+        Directory.CreateDirectory(_scratch.VolumeRoot);
+        File.CreateSymbolicLink(Letter, elsewhere);
+        Refused($"goes through a symbolic link; without links it is '{elsewhere}'",
+            "New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "V", "-Size", "100MB", "-DriveLetter", "E");
+        Assert.Empty(All("Get-VirtualDisk"));
+    }
+
+    [Fact]
+    public void A_link_whose_name_is_taken_leaves_nothing_beside()
+    {
+        Prepare();
+        Directory.CreateDirectory(Path.Combine(Links, "Data", "keep"));
+        JsonElement disk = New("Data");
+        Assert.StartsWith("/dev/loop", Text(disk, "DevicePath"), StringComparison.Ordinal);
+        Assert.Equal([Path.Combine(Links, "Data")], Directory.GetFileSystemEntries(Links));
+    }
+
+    // A host that is killed while it makes a device has no record of it yet.
+    [Fact]
+    public void The_next_host_ends_what_a_killed_one_has_left_of_a_device_that_it_was_making()
+    {
+        Prepare();
+        string folder = Directory.CreateDirectory(Path.Combine(_scratch.Paths.Home, "att", new string('a', 32))).FullName;
+        Tool.Run(
+            "nbdkit", "--unix", Path.Combine(folder, "retry.sock"), "--pidfile", Path.Combine(folder, "retry.pid"), "--filter=retry", "nbd",
+            $"socket={folder}/none.sock", "retries=60");
+        ProcessMark left = RunningProcess.WaitForPidFile(Path.Combine(folder, "retry.pid"), Path.Combine(folder, "retry.log"));
+        Scratch.Kill(_scratch.Pair().Host);
+        Scratch.Eventually("nothing of it is left", () => !RunningProcess.IsAlive(left) && !Directory.Exists(folder));
     }
 
     [Fact]

@@ -110,6 +110,7 @@ public sealed class PhysicalDiskService
         RegisteredDisk disk = _diskChecks.TakeUnpooled(id);
         await _core.Disks.Remove(disk);
         await DiskOpener.Close(disk);
+        _core.ForgetPools();
         return true;
     });
 

@@ -106,7 +106,8 @@ internal sealed record VirtualDiskCondition
             }
 
             bool lacksRoom = CapacityReason is not null;
-            bool lacks = IsDegraded || lacksRoom || HasLost || FullDisk is not null || LostCacheReason is not null || LostBlocksReason is not null;
+            bool lacks = IsDegraded || lacksRoom || HasLost || FullDisk is not null || LostCacheReason is not null || LostBlocksReason is not null
+                || ExportProblem.Length > 0;
             HealthStatus health = lacks ? HealthStatus.Warning : HealthStatus.Healthy;
             return IsExported ? (health, HasLost ? "Error" : IsDegraded ? "Degraded" : lacksRoom ? "Stressed" : "OK", "") : (health, "Detached", "By Policy");
         }

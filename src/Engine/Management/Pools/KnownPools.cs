@@ -91,14 +91,7 @@ internal sealed class KnownPools(SubsystemCore core)
 
     private LaneTask<Nothing> Forget()
     {
-        foreach (ManagedPool managed in core.Pools.All.Where(static pool => pool.Pool is null).ToArray())
-        {
-            if (!core.Disks.All.Any(disk => disk.Scan?.Label?.Pool == managed.Id || managed.MemberFor(disk) is not null))
-            {
-                core.Pools.Remove(managed.Id);
-            }
-        }
-
+        core.ForgetPools();
         return LaneTask.FromResult(default(Nothing));
     }
 }

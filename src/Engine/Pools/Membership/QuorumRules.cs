@@ -96,6 +96,6 @@ internal static class QuorumRules
         IEnumerable<string> missing = votes.Disks.Where(disk => !voting.Contains(disk)).Select(disk => nameOf?.Invoke(disk) ?? $"disk {disk}");
         missing = votes.WitnessVotes && !hasWitness ? missing.Append("the witness file") : missing;
         return $"the majority of the metadata votes{whose} is missing: {string.Join(", ", missing)}; "
-            + $"{(votes.Total / 2) + 1} of {votes.Total} votes are needed, and {votes.Total - missing.Count()} are there";
+            + $"of {votes.Total} votes {(votes.Total / 2) + 1} are needed, and there are {votes.Total - missing.Count()}";
     }
 }

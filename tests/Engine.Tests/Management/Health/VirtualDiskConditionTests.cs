@@ -49,7 +49,7 @@ public sealed class VirtualDiskConditionTests
             "Copies of 7 bytes are out of date. A repair runs (40 % complete"),
             (s_served with { IsDegraded = true, BytesBehind = 7, IsRepairStopped = true }, HealthStatus.Warning, "Degraded",
                 "Copies of 7 bytes are out of date. Their repair was stopped"),
-            (s_served with { IsExported = false, ExportProblem = "why" }, HealthStatus.Healthy, "Detached", "It is not served: why"),
+            (s_served with { IsExported = false, ExportProblem = "why" }, HealthStatus.Warning, "Detached", "It is not served: why"),
         ];
 
         Assert.All(cases, static expected =>
