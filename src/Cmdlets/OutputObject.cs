@@ -32,7 +32,7 @@ internal static class OutputObject
         PSObject output = new();
         foreach ((PropertyInfo property, ShownEnumeration? shown) in Shape<TInfo>.Properties)
         {
-            object? value = Unrolled(property.Name, property.GetValue(info));
+            object? value = AsOnWindows(property.Name, property.GetValue(info));
             output.Properties.Add(new PSNoteProperty(property.Name, Shown(value, shown)), preValidated: true);
         }
 
@@ -49,8 +49,10 @@ internal static class OutputObject
         return output;
     }
 
-    private static object? Unrolled(string property, object? value) => value switch
+    // A drive letter is a character, as on Windows: scripts count with it, [byte] (Get-Volume F).DriveLetter + 1.
+    private static object? AsOnWindows(string property, object? value) => value switch
     {
+        string { Length: 1 } letter when property == nameof(VolumeInfo.DriveLetter) => letter[0],
         string[] { Length: 0 } when s_unrolled.Contains(property) => null,
         string[] { Length: 1 } only when s_unrolled.Contains(property) => only[0],
         _ => value,

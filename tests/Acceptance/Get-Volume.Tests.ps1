@@ -23,6 +23,14 @@ Describe 'Get-Volume' -Skip:$noDisks {
         (Get-Volume E | Get-Partition | Get-Disk | Get-VirtualDisk).FriendlyName | Should -Be 'Data'
         (Get-Volume -FilePath (Join-Path $env:TIERSPACES_VOLUME_ROOT E/file)).DriveLetter | Should -Be 'E'
     }
+
+    It 'has a drive letter that is a character, with which scripts find the next one' {
+        (Get-Volume E).DriveLetter | Should -BeOfType char
+        (Get-Partition -DriveLetter E).DriveLetter | Should -BeOfType char
+        [char] ([byte] (Get-Volume E).DriveLetter + 1) | Should -Be 'F'
+        (Get-Volume E | Get-Partition).DriveLetter | Should -Be 'E'
+        (Get-Volume | Where-Object DriveLetter -In E, F).DriveLetter | Should -Be 'E'
+    }
 }
 
 Describe 'Drive letters in the session' -Skip:$noDisks {
