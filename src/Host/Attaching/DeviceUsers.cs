@@ -10,19 +10,22 @@ namespace TierSpaces.Host.Attaching;
 internal static class DeviceUsers
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_ownPatience = TimeSpan.FromSeconds(15);
 
     /// <summary>
     /// Names a user of a device in words; null if there is none. A program that opens the device only for a moment, as those do that look for new partitions, is
-    /// waited for, up to one second.
+    /// waited for: up to one second, and up to 15 s where the host itself has started it.
     /// </summary>
     public static string? Of(string device)
     {
         for (Stopwatch watch = Stopwatch.StartNew(); ; Thread.Sleep(20))
         {
-            string? user = LoopOn(device) ?? ProgramWith(device);
-            if (user is null || watch.Elapsed > s_patience)
+            string? loop = LoopOn(device);
+            int? process = loop is null ? ProcessWith(device) : null;
+            bool isOver = watch.Elapsed > (process is { } one && RunningProcess.ParentOf(one) == Environment.ProcessId ? s_ownPatience : s_patience);
+            if ((loop is null && process is null) || isOver)
             {
-                return user;
+                return loop ?? (process is { } user ? $"process {user} ({NameOf(user)})" : null);
             }
         }
     }
@@ -54,14 +57,14 @@ internal static class DeviceUsers
         }
     }
 
-    private static string? ProgramWith(string device)
+    private static int? ProcessWith(string device)
     {
         foreach (string process in Directory.GetDirectories("/proc"))
         {
             if (int.TryParse(Path.GetFileName(process), NumberStyles.None, CultureInfo.InvariantCulture, out int number)
                 && number != Environment.ProcessId && HasOpen(process, device))
             {
-                return $"process {number} ({NameOf(process)})";
+                return number;
             }
         }
 
@@ -81,11 +84,11 @@ internal static class DeviceUsers
         }
     }
 
-    private static string NameOf(string process)
+    private static string NameOf(int process)
     {
         try
         {
-            return File.ReadAllText(Path.Combine(process, "comm")).TrimEnd('\n');
+            return File.ReadAllText($"/proc/{process}/comm").TrimEnd('\n');
         }
         catch (IOException)
         {

@@ -30,6 +30,19 @@ internal static class RunningProcess
         }
     }
 
+    /// <summary>Number of the process that has started a process; null when there is none of that number.</summary>
+    public static int? ParentOf(int process)
+    {
+        try
+        {
+            return int.Parse(File.ReadAllText($"/proc/{process}/stat").Split(')')[^1].TrimStart().Split(' ')[1], CultureInfo.InvariantCulture);
+        }
+        catch (IOException)
+        {
+            return null;
+        }
+    }
+
     /// <summary>Whether that very process still runs.</summary>
     public static bool IsAlive(ProcessMark mark) => MarkOf(mark.Id) == mark;
 
