@@ -4,8 +4,8 @@ using System.Globalization;
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
-/// Finds what has a block device open, or a partition of it, without having it for itself alone: other loop devices, and programs. Whatever has it for itself is
-/// found by <see cref="BlockDevice.IsInUse"/>.
+/// Finds what has a block device open, or a partition of it, and shares it with others: other loop devices, and programs. What has it for itself alone is found
+/// by <see cref="BlockDevice.IsInUse"/>.
 /// </summary>
 internal static class DeviceUsers
 {
