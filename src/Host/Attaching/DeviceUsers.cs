@@ -13,8 +13,8 @@ internal static class DeviceUsers
     private static readonly TimeSpan s_ownPatience = TimeSpan.FromSeconds(15);
 
     /// <summary>
-    /// Names a user of a device in words; null if there is none. A program that opens the device only for a moment, as those do that look for new partitions, is
-    /// waited for: up to one second, and up to 15 s where the host itself has started it.
+    /// Names a user of a device in words; null if there is none. A program that opens the device only for a moment, as those do that look for new partitions,
+    /// is waited for: up to one second, and up to 15 s where the host itself has started it.
     /// </summary>
     public static string? Of(string device)
     {
