@@ -1,3 +1,6 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
+
 namespace TierSpaces.Acceptance;
 
 /// <summary>Closed member images are explained and read without a host, and not a byte of them changes.</summary>
@@ -28,9 +31,78 @@ public class OfflineTests
         Assert.Equal(Hash(image), Hash(home.PathOf("fewer")));
         Assert.Equal(before, Array.ConvertAll(s_members, member => Hash(home.PathOf(member))));
 
-        Answer few = home.Try("extract", "--disk", "Data", "--to", home.PathOf("none"), home.PathOf("d1.img"));
-        Assert.NotEqual(0, few.ExitCode);
+        Answer nothing = home.Try("extract", "--disk", "none", "--to", home.PathOf("none"), home.PathOf("d1.img"));
+        Assert.NotEqual(0, nothing.ExitCode);
         Assert.False(File.Exists(home.PathOf("none")));
+    }
+
+    /// <summary>
+    /// Two of four disks are no majority, and one of each pair of copies holds everything. What is not there is listed, and nothing else is missing or wrong.
+    /// </summary>
+    [Fact]
+    public void A_virtual_disk_is_extracted_from_any_of_its_images_as_far_as_they_hold_it()
+    {
+        Tool.Find("nbdcopy");
+        using Home home = new();
+        home.NewPool();
+        home.NewMirror("Data", "64MB");
+        byte[] data = File.ReadAllBytes(TestFiles.WriteImage(home.PathOf("image"), 64 << 20, 10));
+        Tool.Run("nbdcopy", "--flush", home.PathOf("image"), home.UriOf("Data"));
+        home.Run("stop");
+        string[] before = Array.ConvertAll(s_members, member => Hash(home.PathOf(member)));
+        int whole = 0;
+        for (int which = 1; which < 15; which++)
+        {
+            string[] there = [.. s_members.Where((_, number) => (which >> number & 1) != 0).Select(home.PathOf)];
+            string target = home.PathOf($"out{which}");
+            Answer answer = home.Try(["extract", "--disk", "Data", "--to", target, .. there]);
+            byte[] read = File.ReadAllBytes(target);
+            Assert.Equal(data.Length, read.Length);
+            (long Offset, long Length)[] unread = Ranges(answer.Error);
+            Assert.Equal(unread.Length == 0 ? 0 : 1, answer.ExitCode);
+            Assert.Equal(there.Length < 3, answer.Error.Contains("The pool has no majority here", StringComparison.Ordinal));
+            whole += unread.Length == 0 && there.Length == 2 ? 1 : 0;
+            foreach ((long offset, long length) in unread)
+            {
+                Assert.Equal(-1, read.AsSpan((int)offset, (int)length).IndexOfAnyExcept((byte)0));
+                data.AsSpan((int)offset, (int)length).CopyTo(read.AsSpan((int)offset));
+            }
+
+            Assert.True(data.AsSpan().SequenceEqual(read), $"{answer.Error} {string.Join(' ', there)}");
+        }
+
+        Assert.InRange(whole, 1, 5);
+        Assert.Equal(before, Array.ConvertAll(s_members, member => Hash(home.PathOf(member))));
+    }
+
+    /// <summary>A disk that left while the others were written to: its data is out of date, and only read by force.</summary>
+    [Fact]
+    public void Copies_that_are_out_of_date_are_read_by_force_alone()
+    {
+        Tool.Find("nbdcopy");
+        using Home home = new();
+        string disks = string.Join(',', s_members.Take(2).Select(home.PathOf));
+        home.Run("New-PhysicalDisk", "-Path", disks, "-Size", "256MB", "-LatencyProfile", "NVMe");
+        home.Run("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "d1,d2");
+        home.Run("New-VirtualDisk", "p", "-FriendlyName", "Data", "-Size", "32MB", "-Checksum", "None");
+        byte[] old = File.ReadAllBytes(TestFiles.WriteImage(home.PathOf("old"), 32 << 20, 11));
+        byte[] young = File.ReadAllBytes(TestFiles.WriteImage(home.PathOf("new"), 32 << 20, 12));
+        Tool.Run("nbdcopy", "--flush", home.PathOf("old"), home.UriOf("Data"));
+        home.Run("Set-EmulatedDiskFault", "d2", "-Pull");
+        Tool.Run("nbdcopy", "--flush", home.PathOf("new"), home.UriOf("Data"));
+        home.Run("stop");
+
+        home.Run("extract", "--disk", "Data", "--to", home.PathOf("one"), home.PathOf("d1.img"));
+        Assert.True(young.AsSpan().SequenceEqual(File.ReadAllBytes(home.PathOf("one"))));
+        home.Run("extract", "--disk", "Data", "--to", home.PathOf("both"), home.PathOf("d2.img"), home.PathOf("d1.img"));
+        Assert.True(young.AsSpan().SequenceEqual(File.ReadAllBytes(home.PathOf("both"))));
+        string forced = home.Run("extract", "--disk", "Data", "--to", home.PathOf("forced"), "--force", home.PathOf("d2.img"), home.PathOf("d1.img"));
+        Assert.True(young.AsSpan().SequenceEqual(File.ReadAllBytes(home.PathOf("forced"))), forced);
+
+        // Of the disk that left alone, its own view is the newest there is: it says what it held, and that the pool may have gone on.
+        Answer left = home.Try("extract", "--disk", "Data", "--to", home.PathOf("left"), home.PathOf("d2.img"));
+        Assert.Contains("whether the pool went on without them is not known", left.Error, StringComparison.Ordinal);
+        Assert.True(old.AsSpan().SequenceEqual(File.ReadAllBytes(home.PathOf("left"))), left.Error);
     }
 
     /// <summary>In a mount namespace of its own, the folder of the images is mounted read-only: not even root may write to them.</summary>
@@ -67,6 +139,10 @@ public class OfflineTests
             Directory.Delete(target, recursive: true);
         }
     }
+
+    /// <summary>The ranges that an answer lists as not read.</summary>
+    private static (long Offset, long Length)[] Ranges(string error) => [.. Regex.Matches(error, @"(\d+) at offset (\d+)").Select(static range => (
+        long.Parse(range.Groups[2].Value, CultureInfo.InvariantCulture), long.Parse(range.Groups[1].Value, CultureInfo.InvariantCulture)))];
 
     /// <summary>By a tool that does not ask for the lock a dying host may still hold.</summary>
     private static string Hash(string path) => Tool.Run("sha256sum", path).Split(' ')[0];

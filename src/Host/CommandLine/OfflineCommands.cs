@@ -25,9 +25,17 @@ internal static class OfflineCommands
             "image") { Description = "Every member image that is there, closed.", Arity = ArgumentArity.OneOrMore };
         Option<string> disk = new Option<string>("--disk") { Description = "Friendly name or unique identifier of the virtual disk.", Required = true };
         Option<string> to = new Option<string>("--to") { Description = "File to write; nothing may be there.", Required = true };
-        Command command = new Command("extract", "Writes a virtual disk out of closed member images to a raw file.") { images, disk, to };
+        Option<bool> force = new Option<bool>("--force")
+        {
+            Description = "Reads copies that may be out of date, too, where no others are there: of disks that left the pool, and those marked stale.",
+        };
+        Command command = new Command(
+            "extract", "Writes a virtual disk out of closed member images to a raw file. The images need not be a majority; what cannot be read is left out and listed.")
+        {
+            images, disk, to, force,
+        };
         command.SetAction((result, _) => report(
-            "extract", () => ExtractAsync(result.GetValue(images)!, result.GetValue(disk)!, result.GetValue(to)!)));
+            "extract", () => ExtractAsync(result.GetValue(images)!, result.GetValue(disk)!, result.GetValue(to)!, result.GetValue(force))));
         return command;
     }
 
@@ -37,12 +45,12 @@ internal static class OfflineCommands
         await ReadAsync(async () =>
         {
             await Reader(lane).InspectAsync(Paths(images), Print).ConfigureAwait(false);
-            return "";
+            return true;
         }).ConfigureAwait(false);
         return 0;
     }
 
-    private static async Task<int> ExtractAsync(string[] images, string disk, string to)
+    private static async Task<int> ExtractAsync(string[] images, string disk, string to, bool force)
     {
         FileStream target;
         try
@@ -57,17 +65,40 @@ internal static class OfflineCommands
         await using (target)
         {
             using Lane lane = LaneFactory.Create("extract");
-            string reason = await ReadAsync(() => Reader(lane).ExtractAsync(Paths(images), disk, (at, bytes) => Write(target, at, bytes)))
-                .ConfigureAwait(false);
-            if (reason.Length == 0)
+            OfflineExtract extract = await ReadAsync(() => Reader(lane).ExtractAsync(
+                Paths(images), disk, force, (at, bytes) => Write(target, at, bytes))).ConfigureAwait(false);
+            if (extract.Reason.Length > 0)
             {
-                Console.Out.WriteLine($"{target.Length} bytes of '{disk}' written to {to}.");
-                return 0;
+                File.Delete(to);
+                throw new StorageException(
+                    StorageErrors.Failed, $"'{disk}' cannot be extracted: {extract.Reason}.", "Name every member image that is there.", disk);
             }
 
-            File.Delete(to);
-            throw new StorageException(StorageErrors.Failed, $"'{disk}' cannot be extracted: {reason}.", "Name every member image that is there.", disk);
+            foreach (string remark in extract.Remarks)
+            {
+                Console.Error.WriteLine($"WARNING: {remark}");
+            }
+
+            if (extract.Unread is [.., var last])
+            {
+                target.SetLength(Math.Max(target.Length, last.Offset + last.Length));
+                throw new StorageException(
+                    StorageErrors.Failed, $"{extract.Unread.Sum(static range => range.Length)} bytes of '{disk}' cannot be read and are zeros in {to}: "
+                    + $"{Named(extract.Unread)}.",
+                    force ? "Name every member image that is there." : "Name every member image that is there. --force reads copies that may be out of date, too.",
+                    disk);
+            }
+
+            Console.Out.WriteLine($"{target.Length} bytes of '{disk}' written to {to}.");
+            return 0;
         }
+    }
+
+    private static string Named(IReadOnlyList<(long Offset, long Length)> ranges)
+    {
+        const int shown = 16;
+        string named = string.Join(", ", ranges.Take(shown).Select(static range => $"{range.Length} at offset {range.Offset}"));
+        return ranges.Count > shown ? $"{named} and {ranges.Count - shown} ranges more" : named;
     }
 
     /// <summary>Zeros stay holes.</summary>
@@ -82,7 +113,7 @@ internal static class OfflineCommands
         target.SetLength(Math.Max(target.Length, at + bytes.Length));
     }
 
-    private static async Task<string> ReadAsync(Func<Task<string>> read)
+    private static async Task<T> ReadAsync<T>(Func<Task<T>> read)
     {
         try
         {
@@ -120,6 +151,11 @@ internal static class OfflineCommands
             Console.Out.WriteLine($"pool {pool.FriendlyName} ({pool.Format}): {disks} of its disks are here, {pool.VirtualDisks.Count} virtual disks");
             Print(pool.Details);
             Print(pool.VirtualDisks.Select(static disk => $"virtual disk {disk.FriendlyName}: {disk.SizeBytes} bytes, {disk.Details}"));
+        }
+
+        foreach (string remark in pool.Remarks)
+        {
+            Console.Out.WriteLine(remark);
         }
 
         if (pool.Reason.Length > 0)

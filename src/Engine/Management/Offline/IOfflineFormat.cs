@@ -11,5 +11,8 @@ namespace TierSpaces.Engine.Management;
 public interface IOfflineFormat
 {
     /// <summary>Describes what is on the disks. A disk of another format is no member; a pool that cannot be opened has a reason.</summary>
-    LaneTask<OfflinePool> Describe(ILane lane, IReadOnlyList<IDisk> disks);
+    /// <param name="lane">Lane of the disks.</param>
+    /// <param name="disks">The disks.</param>
+    /// <param name="withOlder">Whether copies are read that may be out of date, where no others are there.</param>
+    LaneTask<OfflinePool> Describe(ILane lane, IReadOnlyList<IDisk> disks, bool withOlder);
 }

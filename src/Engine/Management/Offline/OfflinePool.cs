@@ -17,6 +17,9 @@ public sealed record OfflinePool(string Format, IReadOnlyList<OfflineDisk> Disks
     /// <summary>The virtual disks that the pool describes; those that cannot be read too.</summary>
     public IReadOnlyList<OfflineVirtualDisk> VirtualDisks { get; init; } = [];
 
+    /// <summary>Remarks on what is read from these disks, for people.</summary>
+    public IReadOnlyList<string> Remarks { get; init; } = [];
+
     /// <summary>Reason why the pool could not be opened from these disks; empty if it could.</summary>
     public string Reason { get; init; } = "";
 }
@@ -40,3 +43,14 @@ public sealed record OfflineVirtualDisk(string UniqueId, string FriendlyName, lo
 /// <param name="Store">The data; null if it cannot be read.</param>
 /// <param name="Reason">Reason why the data cannot be read, else empty.</param>
 public readonly record struct OfflineStore(IBlockStore? Store, string Reason);
+
+/// <summary>What became of an extraction.</summary>
+/// <param name="Reason">Reason why nothing was extracted; empty if something was.</param>
+public sealed record OfflineExtract(string Reason)
+{
+    /// <summary>Ranges that could not be read, in bytes and in rising order; neighbours are one range.</summary>
+    public IReadOnlyList<(long Offset, long Length)> Unread { get; init; } = [];
+
+    /// <summary>Remarks on what was read, for people.</summary>
+    public IReadOnlyList<string> Remarks { get; init; } = [];
+}

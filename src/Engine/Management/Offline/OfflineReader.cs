@@ -13,24 +13,29 @@ namespace TierSpaces.Engine.Management;
 public sealed class OfflineReader(ILane lane, IDiskFactory factory, params IOfflineFormat[] formats)
 {
     private const int ChunkBytes = 1 << 20;
+    private const int BlockBytes = 4096;
 
     /// <summary>Hands what is on the disks to <paramref name="explain"/> while they are open.</summary>
     /// <exception cref="DiskOpenException">A disk cannot be opened, for example because a host has it open.</exception>
-    public Task InspectAsync(IReadOnlyList<string> paths, Action<OfflinePool> explain) => lane.InvokeAsync(() => Use(paths, pool =>
+    public Task InspectAsync(IReadOnlyList<string> paths, Action<OfflinePool> explain) => lane.InvokeAsync(() => Use(paths, withOlder: false, pool =>
     {
         explain(pool);
-        return LaneTask.FromResult("");
+        return LaneTask.FromResult(true);
     }));
 
-    /// <summary>Hands the bytes of a virtual disk, in order, to <paramref name="write"/>. Returns what stopped it, or an empty text.</summary>
+    /// <summary>
+    /// Hands the bytes of a virtual disk, in order, to <paramref name="write"/>. Blocks that cannot be read are left out and returned.
+    /// </summary>
     /// <param name="paths">Images or devices.</param>
     /// <param name="virtualDisk">Friendly name or identity.</param>
+    /// <param name="withOlder">Whether copies are read that may be out of date, where no others are there.</param>
     /// <param name="write">Takes an offset in bytes and the data there.</param>
     /// <exception cref="DiskOpenException">A disk cannot be opened.</exception>
-    public Task<string> ExtractAsync(IReadOnlyList<string> paths, string virtualDisk, Action<long, ReadOnlyMemory<byte>> write) =>
-        lane.InvokeAsync(() => Use(paths, pool => Copy(pool, virtualDisk, write)));
+    public Task<OfflineExtract> ExtractAsync(
+        IReadOnlyList<string> paths, string virtualDisk, bool withOlder, Action<long, ReadOnlyMemory<byte>> write) =>
+        lane.InvokeAsync(() => Use(paths, withOlder, pool => Copy(pool, virtualDisk, write)));
 
-    private async LaneTask<string> Use(IReadOnlyList<string> paths, Func<OfflinePool, LaneTask<string>> use)
+    private async LaneTask<T> Use<T>(IReadOnlyList<string> paths, bool withOlder, Func<OfflinePool, LaneTask<T>> use)
     {
         List<IDisk> disks = [];
         try
@@ -40,7 +45,7 @@ public sealed class OfflineReader(ILane lane, IDiskFactory factory, params IOffl
                 disks.Add(new OverlayDisk(await factory.Open(lane, UriOf(path), new DiskOverrides(), DiskUse.Read)));
             }
 
-            return await use(await Describe(disks));
+            return await use(await Describe(disks, withOlder));
         }
         finally
         {
@@ -52,12 +57,12 @@ public sealed class OfflineReader(ILane lane, IDiskFactory factory, params IOffl
     }
 
     // Where no format recognizes a member, the first one says what it found instead.
-    private async LaneTask<OfflinePool> Describe(List<IDisk> disks)
+    private async LaneTask<OfflinePool> Describe(List<IDisk> disks, bool withOlder)
     {
         OfflinePool? first = null;
         foreach (IOfflineFormat format in formats)
         {
-            OfflinePool pool = await format.Describe(lane, disks);
+            OfflinePool pool = await format.Describe(lane, disks, withOlder);
             if (pool.Disks.Any(static disk => disk.IsMember))
             {
                 return pool;
@@ -69,43 +74,69 @@ public sealed class OfflineReader(ILane lane, IDiskFactory factory, params IOffl
         return first!;
     }
 
-    private async LaneTask<string> Copy(OfflinePool pool, string name, Action<long, ReadOnlyMemory<byte>> write)
+    private async LaneTask<OfflineExtract> Copy(OfflinePool pool, string name, Action<long, ReadOnlyMemory<byte>> write)
     {
         if (pool.Reason.Length > 0)
         {
-            return pool.Reason;
+            return new OfflineExtract(pool.Reason);
         }
 
         OfflineVirtualDisk? found = pool.VirtualDisks.FirstOrDefault(disk =>
             disk.FriendlyName.Equals(name, StringComparison.OrdinalIgnoreCase) || disk.UniqueId.Equals(name, StringComparison.OrdinalIgnoreCase));
         if (found is null)
         {
-            return $"the pool has no virtual disk '{name}'; it has {string.Join(", ", pool.VirtualDisks.Select(static disk => disk.FriendlyName))}";
+            return new OfflineExtract(
+                $"the pool has no virtual disk '{name}'; it has {string.Join(", ", pool.VirtualDisks.Select(static disk => disk.FriendlyName))}");
         }
 
         OfflineStore opened = await found.Open();
-        return opened.Store is { } store ? await Copy(store, found.SizeBytes, write) : opened.Reason;
+        return opened.Store is { } store
+            ? new OfflineExtract("") { Unread = await Copy(store, found.SizeBytes, write), Remarks = pool.Remarks }
+            : new OfflineExtract(opened.Reason);
     }
 
-    private async LaneTask<string> Copy(IBlockStore store, long size, Action<long, ReadOnlyMemory<byte>> write)
+    private async LaneTask<List<(long Offset, long Length)>> Copy(IBlockStore store, long size, Action<long, ReadOnlyMemory<byte>> write)
     {
         IoBuffer buffer = lane.Buffers.Rent(ChunkBytes);
         byte[] copy = new byte[ChunkBytes];
-        string reason = "";
-        for (long at = 0; at < size && reason.Length == 0; at += ChunkBytes)
+        List<(long Offset, long Length)> unread = [];
+        int step = ChunkBytes;
+        for (long at = 0; at < size;)
         {
-            int length = (int)Math.Min(ChunkBytes, size - at);
-            IoError error = await store.Read(at, buffer.Slice(0, length));
-            buffer.Span[..length].CopyTo(copy);
-            reason = error == IoError.None ? "" : $"bytes {at} to {at + length} cannot be read ({error})";
-            if (reason.Length == 0)
+            int length = (int)Math.Min(step, size - at);
+            if (await store.Read(at, buffer.Slice(0, length)) == IoError.None)
             {
+                buffer.Span[..length].CopyTo(copy);
                 write(at, copy.AsMemory(0, length));
             }
+            else if (step > BlockBytes && length > BlockBytes)
+            {
+                step = BlockBytes;   // block by block, to the end of the chunk
+                continue;
+            }
+            else
+            {
+                AddRange(unread, at, length);
+            }
+
+            at += length;
+            step = at % ChunkBytes == 0 ? ChunkBytes : step;
         }
 
         lane.Buffers.Return(buffer);
-        return reason;
+        return unread;
+    }
+
+    private static void AddRange(List<(long Offset, long Length)> ranges, long offset, long length)
+    {
+        if (ranges.Count > 0 && ranges[^1] is var last && last.Offset + last.Length == offset)
+        {
+            ranges[^1] = (last.Offset, last.Length + length);
+        }
+        else
+        {
+            ranges.Add((offset, length));
+        }
     }
 
     private static string UriOf(string path) =>

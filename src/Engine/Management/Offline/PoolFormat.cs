@@ -7,18 +7,16 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>The engine's own format: pools are opened as a host opens them, recovery included.</summary>
+/// <summary>
+/// The engine's own format: pools are opened as a host opens them, recovery included. Disks that lack the majority are read, too
+/// (<see cref="MinorityView"/>).
+/// </summary>
 public sealed class PoolFormat : IOfflineFormat
 {
     /// <inheritdoc/>
-    public async LaneTask<OfflinePool> Describe(ILane lane, IReadOnlyList<IDisk> disks)
+    public async LaneTask<OfflinePool> Describe(ILane lane, IReadOnlyList<IDisk> disks, bool withOlder)
     {
-        List<PoolScan> scans = [];
-        foreach (IDisk disk in disks)
-        {
-            scans.Add(await PoolScan.Scan(lane, disk));
-        }
-
+        PoolScan[] scans = await Scan(lane, disks);
         OfflinePool found = new("TierSpaces", [.. scans.Select(Describe)]);
         PoolScan[] members = [.. scans.Where(static scan => scan.Label is not null)];
         PoolId[] pools = [.. members.Select(static scan => scan.Label!.Pool).Distinct()];
@@ -27,11 +25,36 @@ public sealed class PoolFormat : IOfflineFormat
             return found with { Reason = pools.Length == 0 ? "none of these disks is a member of a pool" : "these disks are of several pools" };
         }
 
-        PoolOpenResult result = await Pool.Open(new PoolEnvironment(lane, new StateFolder(lane, new ScratchHostState()), lane.NewGuid()), pools[0], members);
-        return result.Pool is { } pool ? Describe(found, pool.State, pool)
-            : result.LastKnownState?.Pool is not null ? Describe(found, result.LastKnownState, null) with { Reason = result.Reason }
-            : found with { Reason = result.Reason };
+        PoolOpenResult result = await Open(lane, pools[0], members);
+        string reason = result.Reason;
+        List<string> remarks = [];
+        if ((result.Pool is null || withOlder) && (reason = await MinorityView.Write(lane, members, withOlder)).Length == 0)
+        {
+            remarks.Add(result.Pool is not null ? "Copies that may be out of date are read where no others are there."
+                : $"The pool has no majority here: {result.Reason}. What is read is the newest that these disks hold; "
+                    + "whether the pool went on without them is not known.");
+            result = await Open(lane, pools[0], [.. (await Scan(lane, disks)).Where(static scan => scan.Label is not null)]);
+            reason = result.Reason;
+        }
+
+        return result.Pool is { } pool ? Describe(found, pool.State, pool, withOlder) with { Remarks = remarks }
+            : result.LastKnownState?.Pool is not null ? Describe(found, result.LastKnownState, null, withOlder) with { Reason = reason }
+            : found with { Reason = reason };
     }
+
+    private static async LaneTask<PoolScan[]> Scan(ILane lane, IReadOnlyList<IDisk> disks)
+    {
+        List<PoolScan> scans = [];
+        foreach (IDisk disk in disks)
+        {
+            scans.Add(await PoolScan.Scan(lane, disk));
+        }
+
+        return [.. scans];
+    }
+
+    private static LaneTask<PoolOpenResult> Open(ILane lane, PoolId pool, PoolScan[] members) =>
+        Pool.Open(new PoolEnvironment(lane, new StateFolder(lane, new ScratchHostState()), lane.NewGuid()), pool, members);
 
     private static OfflineDisk Describe(PoolScan scan)
     {
@@ -51,7 +74,7 @@ public sealed class PoolFormat : IOfflineFormat
         return new OfflineDisk(scan.Disk, scan.Label is not null, scan.Reason.Length > 0 ? $"{scan.Kind}: {scan.Reason}" : $"{scan.Kind}", details);
     }
 
-    private static OfflinePool Describe(OfflinePool found, PoolState state, Pool? pool)
+    private static OfflinePool Describe(OfflinePool found, PoolState state, Pool? pool, bool withOlder)
     {
         IEnumerable<string> details = state.Disks.Values.Select(static disk =>
             $"disk {disk.Description.Number} {disk.Description.FriendlyName}: {disk.UsedSlabs} of {disk.Description.SlabCount} slabs in use, {disk.Description.Usage}");
@@ -60,20 +83,30 @@ public sealed class PoolFormat : IOfflineFormat
             FriendlyName = state.Pool!.FriendlyName,
             Details = [.. details, .. pool is null ? Array.Empty<string>()
                 : [$"metadata: {pool.MetadataPages.Used} of {pool.MetadataPages.Most} pages in use"]],
-            VirtualDisks = [.. state.VirtualDisks.Values.Select(disk => Describe(state, disk, pool))],
+            VirtualDisks = [.. state.VirtualDisks.Values.Select(disk => Describe(state, disk, pool, withOlder))],
         };
     }
 
-    private static OfflineVirtualDisk Describe(PoolState state, VirtualDiskDescription disk, Pool? pool)
+    private static OfflineVirtualDisk Describe(PoolState state, VirtualDiskDescription disk, Pool? pool, bool withOlder)
     {
-        int rows = disk.Parts.Sum(part => state.Space(part.DataSpace)?.MappedRows ?? 0);
-        string layout = $"{disk.ResiliencySettingName}, {disk.NumberOfColumns} columns{(disk.Parts[0].Parities is var parities and > 0 ? $", {parities} of them parity" : $", {disk.NumberOfDataCopies} copies")}, interleave {disk.Interleave}";
+        string layout = disk.IsTiered
+            ? $"{disk.Tiers.Length} tiers ({string.Join("; ", disk.Tiers.Select(tier => $"{tier.FriendlyName}: {tier.SizeBytes} bytes, {LayoutOf(state, tier)}"))})"
+            : LayoutOf(state, disk.Parts[0]);
+        string cache = disk.CacheSpace == SpaceId.None ? "no write cache"
+            : $"write cache of {disk.WriteCacheSize} bytes{(disk.IsCacheElsewhere ? $" in pool {disk.CachePool}" : "")}";
         return new OfflineVirtualDisk(
-            disk.Id.Value.ToString(), disk.FriendlyName, disk.SizeBytes, $"{layout}, {disk.ProvisioningType}, checksums {disk.Checksum}, {rows} rows",
-            () => Open(pool, disk));
+            disk.Id.Value.ToString(), disk.FriendlyName, disk.SizeBytes, $"{layout}, {cache}, {disk.ProvisioningType}, checksums {disk.Checksum}",
+            () => Open(pool, disk, withOlder));
     }
 
-    private static async LaneTask<OfflineStore> Open(Pool? pool, VirtualDiskDescription disk)
+    private static string LayoutOf(PoolState state, TierDescription part)
+    {
+        string redundancy = part.Parities > 0 ? $"{part.Parities} of them parity" : $"{part.NumberOfDataCopies} copies";
+        int rows = state.Space(part.DataSpace)?.MappedRows ?? 0;
+        return $"{part.ResiliencySettingName}, {part.NumberOfColumns} columns, {redundancy}, interleave {part.Interleave}, {rows} rows";
+    }
+
+    private static async LaneTask<OfflineStore> Open(Pool? pool, VirtualDiskDescription disk, bool withOlder)
     {
         if (pool is null)
         {
@@ -84,6 +117,11 @@ public sealed class PoolFormat : IOfflineFormat
         {
             return new OfflineStore(
                 null, $"its newest data may be in its write cache, which is in another pool ({disk.CachePool}): only a host with both pools open can read it");
+        }
+
+        if (withOlder)
+        {
+            await StaleCopies.Use(pool, disk);
         }
 
         OpenVirtualDisk open = await VirtualDiskStack.Open(pool, disk.Id);

@@ -77,7 +77,7 @@ public class NbdHandshakeTests
         TestClient after = _nbd.Connect().Greet();
         Assert.Equal(Unknown, after.Option(6, TestClient.InfoQuery("disk")).Single().Type);
         Assert.Equal(1u, after.Option(6, TestClient.InfoQuery("new name")).Last().Type);
-        Assert.Equal("\0\u0001new name", after.Option(7, TestClient.InfoQuery(NbdExport.IdentityOf(_nbd.Export.UniqueId), 1))[1].Text);
+        Assert.Equal("\0\u0001new name", after.Option(7, TestClient.InfoQuery(NbdExport.IdentityOf(_nbd.Export.UniqueId), 1))[2].Text);
         Assert.Equal(0u, after.Ask(0, 0, 512).Error);
         Assert.Throws<ArgumentException>(() => _nbd.Export.Rename(""));
         Assert.Equal("new name", _nbd.Export.Name);

@@ -31,10 +31,11 @@ public sealed class OfflineReaderTests : IDisposable
         await reader.InspectAsync(images, pool => seen = pool);
         Assert.Equal(("Pair", "twins", "", 1), (seen!.Format, seen.FriendlyName, seen.Reason, seen.VirtualDisks.Count));
         byte[] read = new byte[data.Length];
-        Assert.Equal("", await reader.ExtractAsync(images, "TWIN", (at, bytes) => bytes.CopyTo(read.AsMemory((int)at))));
+        OfflineExtract extract = await reader.ExtractAsync(images, "TWIN", withOlder: false, (at, bytes) => bytes.CopyTo(read.AsMemory((int)at)));
+        Assert.Equal(("", 0), (extract.Reason, extract.Unread.Count));
         Assert.Equal(data, read);
-        Assert.Equal("the pool has no virtual disk 'other'; it has twin", await reader.ExtractAsync(images, "other", static (_, _) => { }));
-        Assert.Equal("one of two disks is missing", await reader.ExtractAsync(images[..1], "twin", static (_, _) => { }));
+        Assert.Equal("the pool has no virtual disk 'other'; it has twin", (await reader.ExtractAsync(images, "other", false, static (_, _) => { })).Reason);
+        Assert.Equal("one of two disks is missing", (await reader.ExtractAsync(images[..1], "twin", false, static (_, _) => { })).Reason);
     }
 
     [Fact]
@@ -46,7 +47,7 @@ public sealed class OfflineReaderTests : IDisposable
         await reader.InspectAsync(images, pool => seen = pool);
         Assert.Equal(("TierSpaces", "", "none of these disks is a member of a pool"), (seen!.Format, seen.FriendlyName, seen.Reason));
         Assert.Equal("Blank", Assert.Single(seen.Disks).Content);
-        Assert.Equal("none of these disks is a member of a pool", await reader.ExtractAsync(images, "twin", static (_, _) => { }));
+        Assert.Equal("none of these disks is a member of a pool", (await reader.ExtractAsync(images, "twin", false, static (_, _) => { })).Reason);
     }
 
     private string Write(string name, byte[] content)
@@ -61,7 +62,7 @@ public sealed class OfflineReaderTests : IDisposable
     {
         internal static byte[] Label { get; } = [.. Encoding.ASCII.GetBytes("PAIR"), .. new byte[4092]];
 
-        public async LaneTask<OfflinePool> Describe(ILane lane, IReadOnlyList<IDisk> disks)
+        public async LaneTask<OfflinePool> Describe(ILane lane, IReadOnlyList<IDisk> disks, bool withOlder)
         {
             List<OfflineDisk> found = [];
             IoBuffer block = lane.Buffers.Rent(4096);
