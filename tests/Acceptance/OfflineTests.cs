@@ -56,6 +56,7 @@ public class OfflineTests
             string[] there = [.. s_members.Where((_, number) => (which >> number & 1) != 0).Select(home.PathOf)];
             string target = home.PathOf($"out{which}");
             Answer answer = home.Try(["extract", "--disk", "Data", "--to", target, .. there]);
+            Assert.True(File.Exists(target), $"{string.Join(' ', there)}: {answer.Error}");
             byte[] read = File.ReadAllBytes(target);
             Assert.Equal(data.Length, read.Length);
             (long Offset, long Length)[] unread = Ranges(answer.Error);
@@ -141,7 +142,7 @@ public class OfflineTests
     }
 
     /// <summary>The ranges that an answer lists as not read.</summary>
-    private static (long Offset, long Length)[] Ranges(string error) => [.. Regex.Matches(error, @"(\d+) at offset (\d+)").Select(static range => (
+    private static (long Offset, long Length)[] Ranges(string error) => [.. Regex.Matches(error, @"Not read: (\d+) bytes at offset (\d+)").Select(static range => (
         long.Parse(range.Groups[2].Value, CultureInfo.InvariantCulture), long.Parse(range.Groups[1].Value, CultureInfo.InvariantCulture)))];
 
     /// <summary>By a tool that does not ask for the lock a dying host may still hold.</summary>

@@ -31,7 +31,7 @@ BeforeAll {
 
 AfterAll {
     if ($package) {
-        $null = Invoke-Elsewhere 'try { Stop-TierSpacesHost } catch { }'
+        $null = Invoke-Elsewhere 'try { Get-VirtualDisk | Disconnect-VirtualDisk; Stop-TierSpacesHost } catch { }'   # a device outlives its host
         Remove-Item -Recurse -Force $folder
     }
 }

@@ -140,14 +140,28 @@ internal sealed class Scratch : IDisposable
             if (int.TryParse(LockFile.Read(file), out int process) && IsAlive(process) && IsOurs(process))
             {
                 Kill(process);
+                Eventually("the process has ended", () => !IsAlive(process));
             }
         }
 
         string memory = File.Exists(RuntimeFolder.RecordOf(Paths)) ? File.ReadAllText(RuntimeFolder.RecordOf(Paths)) : "";
-        Directory.Delete(_root, recursive: true);
+        Eventually("the home is deleted", TryDeleteHome);   // a host that stops writes its state last
         if (Directory.Exists(memory))
         {
             Directory.Delete(memory, recursive: true);
+        }
+    }
+
+    private bool TryDeleteHome()
+    {
+        try
+        {
+            Directory.Delete(_root, recursive: true);
+            return true;
+        }
+        catch (IOException)
+        {
+            return false;
         }
     }
 

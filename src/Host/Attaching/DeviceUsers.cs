@@ -18,6 +18,11 @@ internal static class DeviceUsers
     /// </summary>
     public static string? Of(string device)
     {
+        if (!Directory.Exists($"/sys/class/block/{Path.GetFileName(device)}"))
+        {
+            return null;   // it is gone
+        }
+
         for (Stopwatch watch = Stopwatch.StartNew(); ; Thread.Sleep(20))
         {
             string? loop = LoopOn(device);

@@ -82,9 +82,14 @@ internal static class OfflineCommands
             if (extract.Unread is [.., var last])
             {
                 target.SetLength(Math.Max(target.Length, last.Offset + last.Length));
+                foreach ((long offset, long length) in extract.Unread)
+                {
+                    Console.Error.WriteLine($"Not read: {length} bytes at offset {offset}");
+                }
+
                 throw new StorageException(
-                    StorageErrors.Failed, $"{extract.Unread.Sum(static range => range.Length)} bytes of '{disk}' cannot be read and are zeros in {to}: "
-                    + $"{Named(extract.Unread)}.",
+                    StorageErrors.Failed,
+                    $"{extract.Unread.Sum(static range => range.Length)} bytes of '{disk}' cannot be read and are zeros in {to}; they are listed above.",
                     force ? "Name every member image that is there." : "Name every member image that is there. --force reads copies that may be out of date, too.",
                     disk);
             }
@@ -92,13 +97,6 @@ internal static class OfflineCommands
             Console.Out.WriteLine($"{target.Length} bytes of '{disk}' written to {to}.");
             return 0;
         }
-    }
-
-    private static string Named(IReadOnlyList<(long Offset, long Length)> ranges)
-    {
-        const int shown = 16;
-        string named = string.Join(", ", ranges.Take(shown).Select(static range => $"{range.Length} at offset {range.Offset}"));
-        return ranges.Count > shown ? $"{named} and {ranges.Count - shown} ranges more" : named;
     }
 
     /// <summary>Zeros stay holes.</summary>

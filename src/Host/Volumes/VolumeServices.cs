@@ -100,7 +100,9 @@ internal sealed class VolumeServices
     /// <summary>Says which recorded mounts wait for a storage pool that is not open, and which disks are missing; null: none waits.</summary>
     public string? RemarkOnWaitingMounts(Catalogue all)
     {
-        HashSet<string> known = [.. all.VirtualDisks.All.Select(static disk => Identifiers.OfVirtualDisk(disk.Description.Id.Value))];
+        HashSet<Guid> open = [.. all.Pools.All.Where(static pool => pool.Status is { IsOpen: true }).Select(static pool => pool.Id)];
+        HashSet<string> known = [.. all.VirtualDisks.All.Where(disk => open.Contains(disk.PoolId))
+            .Select(static disk => Identifiers.OfVirtualDisk(disk.Description.Id.Value))];
         string[] places = [.. Store.Read().Mounts.Where(mount => !known.Contains(mount.VirtualDisk))
             .Select(static mount => mount.Letter.Length > 0 ? $"{mount.Letter}:" : mount.Path)];
         string[] missing = [.. all.Disks.All.Where(static disk => disk.OperationalStatus == DisplayName.Of(OperationalStatus.LostCommunication))

@@ -111,6 +111,7 @@ public sealed class SnapshotCostTests(SnapshotCostTests.LargeWorld large) : ICla
                 last = world.NewMirror($"d{i:00}", rowsEach * Slab, filled: false);
             }
 
+            world.Advance(TimeSpan.FromSeconds(5));   // what is remembered of the pool is saved
             return world;
         }
     }
