@@ -142,8 +142,9 @@ public class OfflineTests
     }
 
     /// <summary>The ranges that an answer lists as not read.</summary>
-    private static (long Offset, long Length)[] Ranges(string error) => [.. Regex.Matches(error, @"Not read: (\d+) bytes at offset (\d+)").Select(static range => (
-        long.Parse(range.Groups[2].Value, CultureInfo.InvariantCulture), long.Parse(range.Groups[1].Value, CultureInfo.InvariantCulture)))];
+    private static (long Offset, long Length)[] Ranges(string error) =>
+        [.. Regex.Matches(error, @"Not read: (\d+) bytes at offset (\d+)").Select(static range => (
+            long.Parse(range.Groups[2].Value, CultureInfo.InvariantCulture), long.Parse(range.Groups[1].Value, CultureInfo.InvariantCulture)))];
 
     /// <summary>By a tool that does not ask for the lock a dying host may still hold.</summary>
     private static string Hash(string path) => Tool.Run("sha256sum", path).Split(' ')[0];
