@@ -101,7 +101,8 @@ public sealed class NewVolumeTests : IDisposable
 
     // Looked at once: remains may be taken away between two looks.
     private bool IsWhole() => IsMounted(Place) && Count("Get-VirtualDisk") == 1
-        && JsonDocument.Parse(_scratch.Run("Get-Volume", "-Json").Output).RootElement.EnumerateArray().ToArray() is [var volume]
+        && _scratch.Run("Get-Volume", "-Json") is { ExitCode: 0, Output: var output }
+        && JsonDocument.Parse(output).RootElement.EnumerateArray().ToArray() is [var volume]
         && volume.GetProperty("HealthStatus").GetString() == "Healthy" && !HasRecord();
 
     private bool IsNothing() => !IsMounted(Place) && Count("Get-VirtualDisk") == 0 && Count("Get-Disk") == 0 && !HasRecord();
