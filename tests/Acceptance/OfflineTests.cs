@@ -6,6 +6,7 @@ namespace TierSpaces.Acceptance;
 /// <summary>Closed member images are explained and read without a host, and not a byte of them changes.</summary>
 public class OfflineTests
 {
+    private const int Block = 4096;
     private static readonly string[] s_members = ["d1.img", "d2.img", "d3.img", "d4.img"];
 
     [Fact]
@@ -146,6 +147,50 @@ public class OfflineTests
             Directory.Delete(target, recursive: true);
         }
     }
+
+    /// <summary>
+    /// The images have the majority, and the only copy of some rows that is among them is of a disk that left before the last writes. Those rows are left out
+    /// without force, and old with it; all others are new.
+    /// </summary>
+    [Fact]
+    public void A_copy_that_is_out_of_date_is_read_by_force_beside_the_newest_of_a_majority()
+    {
+        Tool.Find("nbdcopy");
+        using Home home = new();
+        home.Run("New-PhysicalDisk", "-Path", string.Join(',', s_members.Select(home.PathOf)), "-Size", "256MB", "-LatencyProfile", "NVMe");
+        home.Run("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "d*");
+        home.NewMirror("Data", "16MB", "-Checksum", "None");
+        byte[] old = File.ReadAllBytes(TestFiles.WriteImage(home.PathOf("old"), 16 << 20, 13));
+        byte[] young = File.ReadAllBytes(TestFiles.WriteImage(home.PathOf("new"), 16 << 20, 14));
+        Tool.Run("nbdcopy", "--flush", home.PathOf("old"), home.UriOf("Data"));
+        home.Run("Set-EmulatedDiskFault", "d2", "-Pull");
+        Tool.Run("nbdcopy", "--flush", home.PathOf("new"), home.UriOf("Data"));
+        home.Run("stop");
+
+        int oldBlocks = 0;
+        foreach (string partner in (string[])["d1.img", "d3.img", "d4.img"])
+        {
+            string[] there = [.. s_members.Where(member => member != partner).Select(home.PathOf)];
+            string target = home.PathOf("without-" + partner);
+            Answer answer = home.Try(["extract", "--disk", "Data", "--to", target, .. there]);
+            home.Run(["extract", "--disk", "Data", "--to", target + "-forced", "--force", .. there]);
+            byte[] forced = File.ReadAllBytes(target + "-forced");
+            Assert.Equal(young.Length, forced.Length);
+            HashSet<int> isOld = [.. Enumerable.Range(0, forced.Length / Block).Where(block => !Holds(forced, young, block))];
+            Assert.All(isOld, block => Assert.True(Holds(forced, old, block), $"without {partner}: block {block} is neither old nor new."));
+            oldBlocks += isOld.Count;
+            if (File.Exists(target))
+            {
+                Assert.Equal(isOld.Order(), Ranges(answer.Error).SelectMany(static range =>
+                    Enumerable.Range((int)(range.Offset / Block), (int)(range.Length / Block))));
+            }
+        }
+
+        Assert.NotEqual(0, oldBlocks);   // one of them is the other half of its pair
+    }
+
+    private static bool Holds(byte[] data, byte[] written, int block) =>
+        data.AsSpan(block * Block, Block).SequenceEqual(written.AsSpan(block * Block, Block));
 
     /// <summary>The ranges that an answer lists as not read.</summary>
     private static (long Offset, long Length)[] Ranges(string error) =>

@@ -124,7 +124,7 @@ internal sealed class PoolOpening
     /// <summary>Quorum of the one history that has it; the disks of other histories are refused. Without such a history: the reason.</summary>
     private async LaneTask<(QuorumDecision Quorum, string Split)> Decide(Witness witness)
     {
-        VoterReport[] reports = [.. _disks.Values.Select(static disk => ReportOf(disk.Number, disk.Newest!))];
+        VoterReport[] reports = [.. _disks.Values.Select(static disk => VoterReport.Of(disk.Number, disk.Newest!))];
         Dictionary<Guid, WitnessRecord?> witnesses = [];
         foreach (Guid named in reports.Select(static report => report.View.Witness).Where(static id => id != Guid.Empty).Distinct())
         {
@@ -162,9 +162,6 @@ internal sealed class PoolOpening
         _disks.Remove(number, out MemberDisk? disk);
         _rejected.Add(new RejectedDisk(disk!.Disk, $"{disk.Disk.Identity.Uri} {ReturnRules.OtherHistoryReason}.") { IsOtherHistory = true });
     }
-
-    private static VoterReport ReportOf(DiskNumber disk, Superblock newest) =>
-        new(disk, newest.Session, newest.View) { Epoch = newest.Epoch, History = newest.History };
 
     // It holds an older version than the pool left on it: an old copy, or it has lost writes it confirmed. It is not believed,
     // and joins again only with everything on it stale.

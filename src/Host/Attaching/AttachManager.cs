@@ -82,7 +82,14 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         if (_outcomes.TryGetValue(uniqueId, out AttachOutcome? outcome)
             && store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is { } record)
         {
-            _outcomes[uniqueId] = outcome with { DevicePath = Relink(record, friendlyName) };
+            try
+            {
+                _outcomes[uniqueId] = outcome with { DevicePath = Relink(record, friendlyName) };
+            }
+            catch (IOException e)
+            {
+                HostLog.Write($"{record.Device} keeps its link {outcome.DevicePath} until the host starts again: {e.Message}");
+            }
         }
     }
 

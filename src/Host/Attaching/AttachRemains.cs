@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text;
 
 namespace TierSpaces.Host.Attaching;
@@ -39,24 +38,14 @@ internal static class AttachRemains
         Try(() => Directory.Delete(folder, recursive: true));
     }
 
-    private static IEnumerable<ProcessMark> ProcessesOf(string inside)
-    {
-        foreach (string process in Directory.GetDirectories("/proc"))
-        {
-            if (int.TryParse(Path.GetFileName(process), NumberStyles.None, CultureInfo.InvariantCulture, out int number)
-                && number != Environment.ProcessId && CommandOf(process).Contains(inside, StringComparison.Ordinal)
-                && RunningProcess.MarkOf(number) is { } mark)
-            {
-                yield return mark;
-            }
-        }
-    }
+    private static IEnumerable<ProcessMark> ProcessesOf(string inside) => RunningProcess.Others()
+        .Where(process => CommandOf(process).Contains(inside, StringComparison.Ordinal)).Select(RunningProcess.MarkOf).OfType<ProcessMark>();
 
-    private static string CommandOf(string process)
+    private static string CommandOf(int process)
     {
         try
         {
-            string[] words = Encoding.UTF8.GetString(File.ReadAllBytes(Path.Combine(process, "cmdline"))).Split('\0');
+            string[] words = Encoding.UTF8.GetString(File.ReadAllBytes($"/proc/{process}/cmdline")).Split('\0');
             return Path.GetFileName(words[0]) is "nbdkit" or "nbdfuse" ? string.Join(' ', words) : "";
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)

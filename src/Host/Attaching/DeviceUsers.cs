@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 
 namespace TierSpaces.Host.Attaching;
 
@@ -62,25 +61,14 @@ internal static class DeviceUsers
         }
     }
 
-    private static int? ProcessWith(string device)
-    {
-        foreach (string process in Directory.GetDirectories("/proc"))
-        {
-            if (int.TryParse(Path.GetFileName(process), NumberStyles.None, CultureInfo.InvariantCulture, out int number)
-                && number != Environment.ProcessId && HasOpen(process, device))
-            {
-                return number;
-            }
-        }
+    private static int? ProcessWith(string device) => RunningProcess.Others().Where(process => HasOpen(process, device)).Select(static process => (int?)process)
+        .FirstOrDefault();
 
-        return null;
-    }
-
-    private static bool HasOpen(string process, string device)
+    private static bool HasOpen(int process, string device)
     {
         try
         {
-            return Directory.EnumerateFileSystemEntries(Path.Combine(process, "fd"))
+            return Directory.EnumerateFileSystemEntries($"/proc/{process}/fd")
                 .Any(descriptor => new FileInfo(descriptor).LinkTarget is { } file && BlockDevice.IsOn(file, device));
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)

@@ -13,6 +13,18 @@ internal static class RunningProcess
     private static readonly TimeSpan s_politeness = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan s_startTimeout = TimeSpan.FromSeconds(10);
 
+    /// <summary>Numbers of the running processes, but this one.</summary>
+    public static IEnumerable<int> Others()
+    {
+        foreach (string folder in Directory.EnumerateDirectories("/proc"))
+        {
+            if (int.TryParse(Path.GetFileName(folder), NumberStyles.None, CultureInfo.InvariantCulture, out int process) && process != Environment.ProcessId)
+            {
+                yield return process;
+            }
+        }
+    }
+
     /// <summary>The mark of a running process; null when there is none of that number.</summary>
     public static ProcessMark? MarkOf(int process)
     {

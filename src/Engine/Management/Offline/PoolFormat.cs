@@ -25,22 +25,24 @@ public sealed class PoolFormat : IOfflineFormat
             return found with { Reason = pools.Length == 0 ? "none of these disks is a member of a pool" : "these disks are of several pools" };
         }
 
-        PoolOpenResult result = await Open(lane, pools[0], members);
-        string reason = result.Reason;
+        PoolOpenResult? result = withOlder ? null : await Open(lane, pools[0], members);
         List<string> remarks = [];
-        if ((result.Pool is null || withOlder) && (reason = await MinorityView.Write(lane, members, withOlder)).Length == 0)
+        if (result?.Pool is null)
         {
-            remarks.Add(result.Pool is not null ? "Copies that may be out of date are read where no others are there."
-                : $"The pool has no majority here: {result.Reason}. What is read is the newest that these disks hold; "
-                    + "whether the pool went on without them is not known.");
-            result = await Open(lane, pools[0], [.. (await Scan(lane, disks)).Where(static scan => scan.Label is not null)]);
-            reason = result.Reason;
+            remarks.Add(RemarkOn(result?.Reason, withOlder));
+            string without = await MinorityView.Write(lane, members, withOlder);
+            result = without.Length > 0 && result is not null ? result with { Reason = $"{result.Reason}; and of the disks that are here, {without}" }
+                : await Open(lane, pools[0], [.. (await Scan(lane, disks)).Where(static scan => scan.Label is not null)]);
         }
 
         return result.Pool is { } pool ? Describe(found, pool.State, pool, withOlder) with { Remarks = remarks }
-            : result.LastKnownState?.Pool is not null ? Describe(found, result.LastKnownState, null, withOlder) with { Reason = reason }
-            : found with { Reason = reason };
+            : result.LastKnownState?.Pool is not null ? Describe(found, result.LastKnownState, null, withOlder) with { Reason = result.Reason }
+            : found with { Reason = result.Reason };
     }
+
+    private static string RemarkOn(string? reason, bool withOlder) =>
+        $"{(withOlder ? "Copies that may be out of date are read where no others are there." : $"The pool has no majority here: {reason}.")} "
+        + "What is read is the newest that these disks hold; whether the pool went on without them is not known.";
 
     private static async LaneTask<PoolScan[]> Scan(ILane lane, IReadOnlyList<IDisk> disks)
     {

@@ -7,23 +7,31 @@ namespace TierSpaces.Engine.Management;
 
 /// <summary>
 /// Lets copies be read that are marked stale, where no copy of the same data is there that is not: old data in place of none. Only for a pool on overlays.
-/// Rows with parity stay as they are: what a stale block rebuilds is neither old nor new.
+/// That holds for data and for the integrity log. Data with parity stays as it is: what a stale block rebuilds is neither old nor new.
 /// </summary>
 internal static class StaleCopies
 {
     /// <summary>Takes the stale marks of such copies of a virtual disk away.</summary>
     internal static async LaneTask<Nothing> Use(Pool pool, VirtualDiskDescription disk)
     {
-        foreach (TierDescription part in disk.Parts.Where(static part => part.Parities == 0))
+        foreach (TierDescription part in disk.Parts)
         {
-            if (pool.State.Space(part.DataSpace) is { } space)
+            await Use(pool, part.LogSpace, part.RingCopies, disk.FriendlyName);
+            if (part.Parities == 0)
             {
-                StaleEntry[] entries = [.. space.EnumerateRows().SelectMany(row => OfRow(pool, row.Index, row.Row, part.NumberOfDataCopies))];
-                if (entries.Length > 0)
-                {
-                    Commits.Require(await pool.Commit(new StaleCleared(part.DataSpace, entries)), disk.FriendlyName);
-                }
+                await Use(pool, part.DataSpace, part.NumberOfDataCopies, disk.FriendlyName);
             }
+        }
+
+        return default;
+    }
+
+    private static async LaneTask<Nothing> Use(Pool pool, SpaceId space, int copies, string name)
+    {
+        StaleEntry[] entries = [.. pool.State.Space(space)?.EnumerateRows().SelectMany(row => OfRow(pool, row.Index, row.Row, copies)) ?? []];
+        if (entries.Length > 0)
+        {
+            Commits.Require(await pool.Commit(new StaleCleared(space, entries)), name);
         }
 
         return default;

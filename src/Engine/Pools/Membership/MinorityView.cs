@@ -22,20 +22,17 @@ internal static class MinorityView
     {
         PoolScan[] members = [.. scans.Where(static scan => scan is { Kind: ScanKind.Member, Label: not null, Superblock: not null })
             .DistinctBy(static scan => scan.Label!.Number)];
-        VoterReport[] reports = [.. members.Select(static scan => new VoterReport(scan.Label!.Number, scan.Superblock!.Session, scan.Superblock.View)
-        {
-            Epoch = scan.Superblock.Epoch, History = scan.Superblock.History,
-        })];
+        VoterReport[] reports = [.. members.Select(static scan => VoterReport.Of(scan.Label!.Number, scan.Superblock!))];
         if (Lineages.Split(reports).Count != 1)
         {
-            return "they hold several histories of the pool; name the disks of one of them";
+            return "not all are of one history of the pool; name those of one of them";
         }
 
         IEnumerable<PoolView> views = members.Select(static scan => scan.Superblock!.View).OrderByDescending(static view => view.Rank)
             .ThenByDescending(static view => view.Synced);
         if (views.FirstOrDefault(view => Holders(view, members).Any(scan => IsMetadata(view, scan))) is not { } newest)
         {
-            return "none of them holds the metadata of the pool";
+            return "none holds the metadata of the pool";
         }
 
         PoolScan[] chosen = withOlder ? members : [.. Holders(newest, members)];

@@ -9,6 +9,10 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="View">The newest view it holds.</param>
 internal sealed record VoterReport(DiskNumber Disk, ulong Session, PoolView View)
 {
+    /// <summary>The report of a disk whose newest superblock is known.</summary>
+    internal static VoterReport Of(DiskNumber disk, Superblock newest) =>
+        new(disk, newest.Session, newest.View) { Epoch = newest.Epoch, History = newest.History };
+
     /// <summary>Epoch of its newest superblock.</summary>
     internal ulong Epoch { get; init; }
 

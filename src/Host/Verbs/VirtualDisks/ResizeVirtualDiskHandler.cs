@@ -29,7 +29,7 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
 
                 VirtualDiskStatus resized = await services.Subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfGrowth(plan, all));
-                if (resized.Description.SizeBytes != disk.Description.SizeBytes && !await TryRenewDeviceAsync(resized).ConfigureAwait(false))
+                if (resized.Description.SizeBytes != disk.Description.SizeBytes && !await TryRenewDeviceAsync(resized, reply.Warn).ConfigureAwait(false))
                 {
                     reply.Warn($"{services.ToInfo(all, resized).DevicePath} is in use and keeps its old size until virtual disk "
                         + $"'{resized.Description.FriendlyName}' is disconnected and connected again; new NBD clients see the new size at once.");
@@ -41,7 +41,7 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
     }
 
     /// <summary>Makes the block device of a virtual disk, if it has one, again with the size that the disk has now; false if it is in use.</summary>
-    private async Task<bool> TryRenewDeviceAsync(VirtualDiskStatus disk)
+    private async Task<bool> TryRenewDeviceAsync(VirtualDiskStatus disk, Action<string> warn)
     {
         string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
         if (services.Attachments.OutcomeOf(id)?.DevicePath is null)
@@ -60,6 +60,11 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
         }
 
         services.Attach(disk);
+        if (services.Attachments.OutcomeOf(id)?.Reason is { } reason)
+        {
+            warn($"{reason} Connect-VirtualDisk tries again.");
+        }
+
         return true;
     }
 }
