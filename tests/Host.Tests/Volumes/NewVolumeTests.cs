@@ -142,6 +142,28 @@ public sealed class NewVolumeTests : IDisposable
         Assert.InRange(nothing, 1, s_kills);
     }
 
+    [Fact]
+    public void A_command_that_is_interrupted_says_that_the_host_goes_on_and_leaves_everything_or_nothing()
+    {
+        Prepare();
+        string[] words = ["New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "400MB", "-DriveLetter", "E"];
+        using Process client = _scratch.Start(words);
+        Scratch.Eventually("the volume is being made", () => File.Exists(StateFile) && HasRecord());
+        Process.Start("kill", ["-INT", $"{client.Id}"]).WaitForExit();
+        string said = client.StandardError.ReadToEnd();
+        client.WaitForExit();
+        Assert.Equal(130, client.ExitCode);
+        Assert.Equal("New-Volume was interrupted; the host goes on: it makes the volume, or takes away what it has made of it. Get-Volume shows a volume that is "
+            + "made.\n", said);
+        Scratch.Eventually("everything or nothing", () => IsWhole() || IsNothing(), () => File.ReadAllText(_scratch.Paths.Log));
+        if (IsNothing())
+        {
+            Ok(words);
+        }
+
+        Assert.True(IsWhole());
+    }
+
     private static bool IsMounted(string place) =>
         File.ReadLines("/proc/self/mounts").Any(line => line.Split(' ')[1] == place);
 
@@ -152,7 +174,9 @@ public sealed class NewVolumeTests : IDisposable
 
     private bool IsNothing() => !IsMounted(Place) && Count("Get-VirtualDisk") == 0 && Count("Get-Disk") == 0 && !HasRecord();
 
-    private bool HasRecord() => File.ReadAllText(Path.Combine(_scratch.Paths.State, "volumes.json")) is var text
+    private string StateFile => Path.Combine(_scratch.Paths.State, "volumes.json");
+
+    private bool HasRecord() => File.ReadAllText(StateFile) is var text
         && JsonDocument.Parse(text).RootElement.GetProperty("Creations").GetArrayLength() > 0;
 
     private int Count(string verb) =>
