@@ -132,15 +132,15 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
         }
         catch (Exception stopped) when (stopped is OperationCanceledException or PipelineStoppedException && _stopped.IsCancellationRequested)
         {
-            WarnOfJobs();
+            WarnOfWhatGoesOn();
             throw new PipelineStoppedException();
         }
     }
 
     // A pipeline that stops takes no warnings any more, its host does.
-    private void WarnOfJobs()
+    private void WarnOfWhatGoesOn()
     {
-        if (s_verb.Verb.JobName.Length > 0 && Host?.UI is { } screen)
+        if (InterruptedVerb.MayGoOn(s_verb) && Host?.UI is { } screen)
         {
             screen.WriteWarningLine(InterruptedVerb.DescribeAsync(HostConnection.Running(), s_verb).GetAwaiter().GetResult());
         }

@@ -71,7 +71,7 @@ internal sealed class StorageCommandJob<TRequest, TInfo> : Job
         }
         catch (OperationCanceledException)
         {
-            if (verb.Verb.JobName.Length > 0)
+            if (InterruptedVerb.MayGoOn(verb))
             {
                 Warning.Add(new WarningRecord(await InterruptedVerb.DescribeAsync(HostConnection.Running(), verb).ConfigureAwait(false)));
             }

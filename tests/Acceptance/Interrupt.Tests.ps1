@@ -62,4 +62,19 @@ Describe 'A command that is stopped while it waits for a storage job' {
         (Get-StorageJob -JobState Running).UniqueId | Should -Be $job.UniqueId
         $shellJob | Remove-Job
     }
+
+    It 'says of a change without a storage job that the host completes it' {
+        $shellJob = New-VirtualDisk Pool1 -FriendlyName Other -Size 8MB -AsJob
+        $shellJob | Stop-Job
+        $shellJob.State | Should -Be 'Stopped'
+        $shellJob.Warning.Message | Should -Be 'New-VirtualDisk was interrupted; the host completes a change that it has begun.'
+        $shellJob | Remove-Job
+    }
+
+    It 'says nothing of a command that only reads' {
+        $shellJob = Get-VirtualDisk -AsJob
+        $shellJob | Stop-Job
+        $shellJob.Warning | Should -BeNullOrEmpty
+        $shellJob | Remove-Job
+    }
 }

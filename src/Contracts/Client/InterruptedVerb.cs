@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>A verb that waits for storage jobs and is interrupted by its user: the jobs go on in the host.</summary>
+/// <summary>A verb that is interrupted by its user: storage jobs that it waits for, and most other changes, go on in the host.</summary>
 public static class InterruptedVerb
 {
     /// <summary>Exit code of a command that is interrupted, as shells know it: 128 and the number of the signal.</summary>
@@ -8,11 +8,19 @@ public static class InterruptedVerb
 
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(2);
 
-    /// <summary>Says which jobs go on, and how to look at them.</summary>
+    /// <summary>Whether something may go on in the host after a verb was interrupted.</summary>
+    public static bool MayGoOn(VerbDescription verb) => verb.Verb is { ChangesState: true, IsAboutHost: false };
+
+    /// <summary>Says what the host does now: which jobs go on, and how to look at them, or what becomes of another change.</summary>
     /// <param name="client">Client that starts no host.</param>
-    /// <param name="verb">The verb, which waits for jobs.</param>
+    /// <param name="verb">The verb; <see cref="MayGoOn"/> is true of it.</param>
     public static async Task<string> DescribeAsync(ManagementClient client, VerbDescription verb)
     {
+        if (verb.Verb.JobName.Length == 0)
+        {
+            return $"{verb.Name} was interrupted; {verb.Verb.WhenInterrupted}";
+        }
+
         const string how = "Get-StorageJob shows it, Stop-StorageJob stops it.";
         try
         {

@@ -22,9 +22,17 @@ internal static class OwnCommands
             : InvokeAsync(root.Parse(words, configuration), invocation);
     }
 
-    /// <summary>A command whose exit code is a health does not answer words that it does not know with that of a warning.</summary>
+    /// <summary>
+    /// A command whose exit code is a health does not answer words that it does not know with that of a warning, and one that is to print nothing does not
+    /// print errors of its command line.
+    /// </summary>
     private static async Task<int> InvokeAsync(ParseResult parsed, InvocationConfiguration invocation)
     {
+        if (parsed.Errors.Count > 0 && StatusCommand.IsQuiet(parsed))
+        {
+            return HealthExit.Unknown;
+        }
+
         int code = await parsed.InvokeAsync(invocation).ConfigureAwait(false);
         return parsed.Errors.Count > 0 && parsed.CommandResult.Command.Name is StatusCommand.Name or WaitCommand.Name ? HealthExit.Unknown : code;
     }

@@ -10,6 +10,7 @@ internal static class StatusCommand
     /// <summary>Word of the command line.</summary>
     internal const string Name = "status";
 
+    private const string Quiet = "--quiet";
     private const int PatienceSeconds = 10;
     private const string Verb = "Get-TierSpacesHost";
 
@@ -17,7 +18,7 @@ internal static class StatusCommand
     public static Command Create()
     {
         Option<bool> json = new Option<bool>("--json", "-Json") { Description = CommonParameters.HelpOf(CommonParameters.Json) };
-        Option<bool> quiet = new Option<bool>("--quiet", "-Quiet") { Description = "Prints nothing; the exit code is the answer." };
+        Option<bool> quiet = new Option<bool>(Quiet, "-Quiet") { Description = "Prints nothing; the exit code is the answer." };
         Command command = new Command(
             Name, $"Describes the host process and lists what is not healthy ({Verb} returns the same). Exit code: 0 healthy, 1 warning, 2 unhealthy or a storage "
                 + $"pool that is not open, 3 unknown: no host runs, it does not answer within {PatienceSeconds} s, or the command line is wrong.")
@@ -29,6 +30,13 @@ internal static class StatusCommand
             : RunAsync(result.GetValue(json), Console.Out, Console.Error, cancellation));
         return command;
     }
+
+    /// <summary>Whether a command line, which may be wrong, is this command and asks it to print nothing.</summary>
+    internal static bool IsQuiet(ParseResult parsed) =>
+        parsed.CommandResult.Command is { Name: Name } command
+            && command.Options.FirstOrDefault(static option => option.Name == Quiet) is { } quiet
+            && parsed.GetResult(quiet) is { Implicit: false } given
+            && !given.Tokens.Any(static token => bool.TryParse(token.Value, out bool isQuiet) && !isQuiet);
 
     private static async Task<int> RunAsync(bool isJson, TextWriter output, TextWriter error, CancellationToken cancellation)
     {

@@ -12,7 +12,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
 {
     /// <summary>Runs the verb.</summary>
     /// <param name="tokens">Words after the verb.</param>
-    /// <returns>Exit code: 0, 1 after an error on standard error, or 130 after Ctrl-C while it waited for a storage job.</returns>
+    /// <returns>Exit code: 0, 1 after an error on standard error, or 130 after Ctrl-C while it waited for a change.</returns>
     public async Task<int> RunAsync(IReadOnlyList<string> tokens)
     {
         try
@@ -63,7 +63,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         HostLauncher? launcher = verb.Verb.StartsNoHost ? null : ProcessHostLauncher.LaunchAsync;
         using ManagementClient client = new ManagementClient(launcher: launcher);
         using CancellationTokenSource interrupt = new CancellationTokenSource();
-        using PosixSignalRegistration? signal = verb.Verb.JobName.Length == 0 ? null : PosixSignalRegistration.Create(PosixSignal.SIGINT, context =>
+        using PosixSignalRegistration? signal = !InterruptedVerb.MayGoOn(verb) ? null : PosixSignalRegistration.Create(PosixSignal.SIGINT, context =>
         {
             context.Cancel = true;
             interrupt.Cancel();

@@ -37,7 +37,11 @@ internal sealed class DiskCatalogue
             AttachOutcome? outcome = attachments.OutcomeOf(id);
             if (outcome?.DevicePath is { } path && attachments.IntactRecordOf(id) is { } record)
             {
-                disks.Add(new VolumeDisk { Status = disk, Entry = store.EntryOf(id), Device = record.Device, Path = path });
+                disks.Add(new VolumeDisk
+                {
+                    Status = disk, Entry = store.EntryOf(id), Device = record.Device, Path = path,
+                    Size = DiskReader.SizeOf(record.Device) ?? disk.Description.SizeBytes,
+                });
             }
             else
             {

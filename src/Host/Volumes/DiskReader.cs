@@ -53,6 +53,20 @@ internal sealed class DiskReader(VolumeTools tools)
         return await ReadAsync(device, bytes, sectorSize).ConfigureAwait(false);
     }
 
+    /// <summary>Bytes of a block device as the kernel has it, which keeps its size while its virtual disk grows; null for what is no block device.</summary>
+    public static long? SizeOf(string device)
+    {
+        const int unit = 512;   // of sysfs, whatever the sectors of the device are
+        try
+        {
+            return long.Parse(File.ReadAllText($"/sys/class/block/{Path.GetFileName(device)}/size"), CultureInfo.InvariantCulture) * unit;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or FormatException)
+        {
+            return null;
+        }
+    }
+
     private async Task<DiskContents> ReadNowAsync(string device, long bytes, int sectorSize)
     {
         // A disk with partitions, as most are, is probed with them while its table is read: each program that is started costs some milliseconds.
@@ -85,20 +99,6 @@ internal sealed class DiskReader(VolumeTools tools)
             Whole = whole,
             Foreign = whole is not null ? null : found.GetValueOrDefault("TYPE") ?? found.GetValueOrDefault("PTTYPE") ?? found.GetValueOrDefault("AMBIVALENT"),
         };
-    }
-
-    /// <summary>Bytes of a block device as the kernel has it, which keeps its size while its virtual disk grows; null for what is no block device.</summary>
-    private static long? SizeOf(string device)
-    {
-        const int unit = 512;   // of sysfs, whatever the sectors of the device are
-        try
-        {
-            return long.Parse(File.ReadAllText($"/sys/class/block/{Path.GetFileName(device)}/size"), CultureInfo.InvariantCulture) * unit;
-        }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException or FormatException)
-        {
-            return null;
-        }
     }
 
     private Task<ToolResult> ListAsync(string device) =>

@@ -37,8 +37,9 @@ internal static class PartitionRoom
     /// <param name="alignment">Bytes whose multiples it starts at.</param>
     /// <param name="size">Requested size; null: all of the largest free extent.</param>
     /// <param name="offset">Requested offset; null: the first one that fits.</param>
+    /// <param name="advice">How the disk becomes larger, for the error; null for no way.</param>
     /// <exception cref="StorageException">There is no such place; the error has the largest size.</exception>
-    public static (long Offset, long Size) Place(DiskContents contents, int sectorSize, long alignment, long? size, long? offset)
+    public static (long Offset, long Size) Place(DiskContents contents, int sectorSize, long alignment, long? size, long? offset, string? advice = null)
     {
         if (size is < MiB)
         {
@@ -48,23 +49,23 @@ internal static class PartitionRoom
 
         long? wanted = size is { } given ? RoundUp(given, Math.Max(sectorSize, 4096)) : null;
         return offset is { } place
-            ? PlaceAt(contents, sectorSize, place, wanted)
-            : PlaceFirst(FreeExtents(contents, alignment), sectorSize, wanted);
+            ? PlaceAt(contents, sectorSize, place, wanted, advice)
+            : PlaceFirst(FreeExtents(contents, alignment), sectorSize, wanted, advice);
     }
 
-    private static (long Offset, long Size) PlaceFirst(List<(long Start, long End)> free, int sectorSize, long? size)
+    private static (long Offset, long Size) PlaceFirst(List<(long Start, long End)> free, int sectorSize, long? size, string? advice)
     {
         (long Start, long End) largest = free.DefaultIfEmpty().MaxBy(static extent => extent.End - extent.Start);
         (long Start, long End) chosen = size is null ? largest : free.FirstOrDefault(extent => extent.End - extent.Start >= size);
         if (chosen == default)
         {
-            throw TooLarge(size, largest.End - largest.Start);
+            throw TooLarge(size, largest.End - largest.Start, advice);
         }
 
         return (chosen.Start, size ?? RoundDown(chosen.End - chosen.Start, Math.Max(sectorSize, 4096)));
     }
 
-    private static (long Offset, long Size) PlaceAt(DiskContents contents, int sectorSize, long offset, long? size)
+    private static (long Offset, long Size) PlaceAt(DiskContents contents, int sectorSize, long offset, long? size, string? advice)
     {
         (long Start, long End) around = FreeExtents(contents, sectorSize).FirstOrDefault(extent => extent.Start <= offset && offset < extent.End);
         if (offset % sectorSize != 0 || around == default)
@@ -77,13 +78,15 @@ internal static class PartitionRoom
         }
 
         long room = around.End - offset;
-        return size is { } given && given > room ? throw TooLarge(given, room) : (offset, size ?? RoundDown(room, Math.Max(sectorSize, 4096)));
+        return size is { } given && given > room ? throw TooLarge(given, room, advice) : (offset, size ?? RoundDown(room, Math.Max(sectorSize, 4096)));
     }
 
-    private static StorageException TooLarge(long? size, long largest) => new(
+    private static StorageException TooLarge(long? size, long largest, string? advice) => new(
         StorageErrors.NotEnoughCapacity,
         size is null ? "-UseMaximumSize: the disk has no free extent of 1 MB." : $"-Size {size}: the largest free extent has {largest} bytes.",
-        largest > 0 ? $"Give at most {largest} bytes, or -UseMaximumSize." : "Remove a partition, or use another disk.", "Size");
+        (largest > 0 ? $"Give at most {largest} bytes, or -UseMaximumSize." : "Remove a partition, or use another disk.")
+            + (advice is null ? "" : $" {advice}"),
+        "Size");
 
     private static string Ranges(List<(long Start, long End)> free) =>
         free.Count == 0 ? "none, the disk is full" : string.Join(", ", free.Select(static extent => $"{extent.Start} to {extent.End - 1}"));

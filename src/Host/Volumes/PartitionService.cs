@@ -17,8 +17,11 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
 
     /// <summary>Reads a disk again after a change.</summary>
     public async Task<VolumeDisk> ReadAsync(VolumeDisk disk) =>
-        disk with { Entry = store.EntryOf(disk.UniqueId), Contents = await reader.ReadAgainAsync(disk.Device, disk.Size,
-            disk.SectorSize).ConfigureAwait(false) };
+        disk with
+        {
+            Entry = store.EntryOf(disk.UniqueId), Size = DiskReader.SizeOf(disk.Device) ?? disk.Size,
+            Contents = await reader.ReadAgainAsync(disk.Device, disk.Size, disk.SectorSize).ConfigureAwait(false),
+        };
 
     /// <summary>Checks what <see cref="InitializeAsync"/> would refuse; changes nothing.</summary>
     public void CheckInitialize(VolumeDisk disk, PartitionStyle style)
@@ -142,7 +145,8 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
                 "Leave it out to align to 1 MB and the stripe.", "Alignment");
         }
 
-        return PartitionRoom.Place(disk.Contents, disk.SectorSize, request.Alignment ?? disk.Stripe.AlignmentFor(disk.Size), request.Size, request.Offset);
+        return PartitionRoom.Place(
+            disk.Contents, disk.SectorSize, request.Alignment ?? disk.Stripe.AlignmentFor(disk.Size), request.Size, request.Offset, disk.SizeAdvice);
     }
 
     /// <summary>Makes a partition. Old signatures in its place are erased, so that it is not taken for a file system that was there before.</summary>

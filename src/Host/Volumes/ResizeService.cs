@@ -54,7 +54,10 @@ internal sealed class ResizeService(VolumeTools tools, DiskChecks checks, Partit
             string reason = size < min && kind is { CanShrink: false } ? $" {kind.Name} cannot be made smaller." : "";
             throw new StorageException(
                 StorageErrors.SizeNotSupported, $"-Size {size}: out of range. Valid: {min} to {max}.{reason}",
-                size > max ? "Give a size in that range, or make the virtual disk larger: Resize-VirtualDisk." : "Give a size in that range.", "Size");
+                size <= max ? "Give a size in that range."
+                    : target.Disk.SizeAdvice is { } advice ? $"Give a size in that range. {advice}"
+                    : "Give a size in that range, or make the virtual disk larger: Resize-VirtualDisk.",
+                "Size");
         }
     }
 

@@ -31,8 +31,12 @@ internal sealed record VolumeDisk
     /// <summary>Name: that of the virtual disk.</summary>
     public string FriendlyName => Status.Description.FriendlyName;
 
-    /// <summary>Bytes.</summary>
-    public long Size => Status.Description.SizeBytes;
+    /// <summary>Bytes of its block device. One that is in use keeps its size while its virtual disk grows.</summary>
+    public required long Size { get; init; }
+
+    /// <summary>How its block device becomes as large as the virtual disk; null if it is.</summary>
+    public string? SizeAdvice => Size >= Status.Description.SizeBytes ? null
+        : $"Disconnect-VirtualDisk '{FriendlyName}' and Connect-VirtualDisk '{FriendlyName}' give the block device the new size.";
 
     /// <summary>Bytes of a logical sector.</summary>
     public int SectorSize => Status.Description.LogicalSectorSize;

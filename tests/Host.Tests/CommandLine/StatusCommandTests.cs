@@ -35,6 +35,10 @@ public sealed class StatusCommandTests : IDisposable
     public void Quiet_prints_nothing()
     {
         Assert.Equal(new Scratch.Answer(3, "", ""), _scratch.Run("status", "-Quiet"));
+        Assert.Equal(new Scratch.Answer(3, "", ""), _scratch.Run("status", "-Quiet", "-Foo"));
+        Assert.Equal(new Scratch.Answer(3, "", ""), _scratch.Run("status", "word", "--quiet"));
+        Assert.Equal(new Scratch.Answer(3, "", ""), _scratch.Run("status", "-Quiet:perhaps"));
+        Assert.Contains("-Foo", _scratch.Run("status", "-Quiet:false", "-Foo").Error);
         _scratch.Succeed("start");
         Assert.Equal(new Scratch.Answer(0, "", ""), _scratch.Run("status", "-Quiet"));
         Assert.Equal(new Scratch.Answer(0, "", ""), _scratch.Run("status", "--quiet", "-Json"));

@@ -277,6 +277,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
         VolumeDisk Disk(int number) => new()
         {
             Device = $"/dev/loop{number}", Path = $"/dev/{number}", Entry = new DiskEntry($"{number}", number, IsOffline: number == 2, IsReadOnly: number == 2),
+            Size = number << 26,
             Status = new VirtualDiskStatus
             {
                 PoolId = Guid.NewGuid(), Health = number == 2 ? Engine.Pools.HealthStatus.Warning : Engine.Pools.HealthStatus.Healthy,

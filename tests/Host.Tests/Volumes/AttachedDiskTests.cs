@@ -271,6 +271,37 @@ public sealed class AttachedDiskTests : IDisposable
         Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
     }
 
+    [Fact]
+    public void A_disk_in_use_keeps_the_size_of_its_device_and_errors_say_how_it_gets_the_new_one()
+    {
+        Prepare();
+        VolumeOn("Data");
+        ulong old = _scratch.One("Get-Disk").GetProperty("Size").GetUInt64();
+        Ok("Resize-VirtualDisk", "Data", "-Size", "400MB");
+        JsonElement disk = _scratch.One("Get-Disk");
+        Assert.Equal((old, DeviceBytes()), (disk.GetProperty("Size").GetUInt64(), (long)old));
+        ulong grown = Get("Data").GetProperty("Size").GetUInt64();
+        Assert.InRange(grown, 400UL << 20, 410UL << 20);
+        const string action = "Disconnect-VirtualDisk 'Data' and Connect-VirtualDisk 'Data' give the block device the new size.";
+        Assert.Equal($"The virtual disk has {grown} bytes, and its block device {old}. {action}",
+            Text(disk, "OtherOperationalStatusDescription"));
+        foreach (string[] words in (string[][])[["Resize-Partition", "1", "1", "-Size", "300MB"], ["New-Partition", "1", "-Size", "100MB"], ["New-Partition",
+            "1", "-UseMaximumSize"]])
+        {
+            Refused(action, words);
+        }
+
+        Ok("Disconnect-VirtualDisk", "Data");
+        Ok("Connect-VirtualDisk", "Data");
+        disk = _scratch.One("Get-Disk");
+        Assert.Equal(((long)grown, grown), (DeviceBytes(), disk.GetProperty("Size").GetUInt64()));
+        bool hasRemark = disk.TryGetProperty("OtherOperationalStatusDescription", out JsonElement remark) && remark.ValueKind != JsonValueKind.Null;
+        Assert.False(hasRemark, $"{remark}");
+        Ok("Resize-Partition", "1", "1", "-Size", "300MB");
+        Refused("make the virtual disk larger: Resize-VirtualDisk", "Resize-Partition", "1", "1", "-Size", "500MB");
+        Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
+    }
+
     private long DeviceBytes() => long.Parse(
         Tool.Run("blockdev", "--getsize64", Text(_scratch.One("Get-Disk"), "Location")), System.Globalization.CultureInfo.InvariantCulture);
 

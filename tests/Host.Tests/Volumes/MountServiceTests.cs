@@ -77,7 +77,7 @@ public sealed class MountServiceTests : IDisposable
         };
         VolumeDisk disk = new VolumeDisk
         {
-            Device = "/dev/none", Path = "/dev/none", Entry = new DiskEntry("d", 3, IsOffline: false, IsReadOnly: false),
+            Device = "/dev/none", Path = "/dev/none", Size = 2 << 20, Entry = new DiskEntry("d", 3, IsOffline: false, IsReadOnly: false),
             Status = new VirtualDiskStatus
             {
                 PoolId = Guid.NewGuid(),

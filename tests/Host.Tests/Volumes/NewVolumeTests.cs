@@ -41,6 +41,54 @@ public sealed class NewVolumeTests : IDisposable
     }
 
     [Fact]
+    public void The_size_of_an_allocation_unit_is_checked_against_the_sectors_of_the_new_virtual_disk_before_anything_is_made()
+    {
+        Prepare("-LogicalSectorSizeDefault", "4096");
+        string[] words = ["New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "500MB", "-AllocationUnitSize"];
+        List<(string FileSystem, string Size, string Valid)> wrong = [("ext4", "1024", "4096."), ("xfs", "2048", "4096."), ("ReFS", "1024", "4096."),
+            ("ext4", "3000", "4096.")];
+        wrong.AddRange(File.Exists("/usr/sbin/mkfs.ntfs") ? [("NTFS", "512", "4096, 8192,"), ("NTFS", "1024", "4096, 8192,")] : []);
+        foreach ((string fileSystem, string size, string valid) in wrong)
+        {
+            string text = $"Valid: {valid}";
+            Refused(text, [.. words, size, "-FileSystem", fileSystem, "-WhatIf"]);
+            Refused(text, [.. words, size, "-FileSystem", fileSystem]);
+        }
+
+        Refused("Valid: 4096.", [.. words, "100"]);
+        Refused("StorageWMI 4097", "New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "200MB", "-FileSystem", "xfs");
+        Assert.DoesNotContain("that was being made", File.ReadAllText(_scratch.Paths.Log));
+        AssertNothing();
+    }
+
+    [Fact]
+    public void On_sectors_of_4096_bytes_a_smaller_allocation_unit_of_NTFS_becomes_the_default_and_the_warning_says_what_is_valid_there()
+    {
+        Prepare("-LogicalSectorSizeDefault", "4096");
+        const string reason = "has no effect: NTFS has it, and ext4, which is made without -FileSystem, does not on a disk with sectors of 4096 bytes. "
+            + "The default of 4096 bytes is used. Valid on this disk: 4096.";
+        Scratch.Answer made = _scratch.Run(
+            "New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "400MB", "-DriveLetter", "E", "-AllocationUnitSize", "1024");
+        Assert.True(made.ExitCode == 0, made.Error);
+        Assert.Contains($"-AllocationUnitSize 1024 {reason}", made.Error);
+        foreach (string size in (string[])["1024", "65536"])
+        {
+            Scratch.Answer formatted = _scratch.Run("Format-Volume", "E", "-AllocationUnitSize", size, "-Confirm:false");
+            Assert.True(formatted.ExitCode == 0, formatted.Error);
+            Assert.Contains($"-AllocationUnitSize {size} {reason}", formatted.Error);
+            Assert.Equal(4096, _scratch.One("Get-Volume").GetProperty("AllocationUnitSize").GetInt32());
+        }
+
+        Refused("Valid: 4096.", "Format-Volume", "E", "-FileSystem", "ext4", "-AllocationUnitSize", "1024", "-Confirm:false");
+        Ok("New-VirtualDisk", "p", "-FriendlyName", "Data", "-Size", "200MB");
+        Ok("Connect-VirtualDisk", "Data");
+        Refused("Valid: 4096.", "New-Volume", "-DiskNumber", "2", "-FriendlyName", "w", "-FileSystem", "ext4", "-AllocationUnitSize", "2048");
+        Scratch.Answer onDisk = _scratch.Run("New-Volume", "-DiskNumber", "2", "-FriendlyName", "w", "-AllocationUnitSize", "2048");
+        Assert.True(onDisk.ExitCode == 0, onDisk.Error);
+        Assert.Contains($"-AllocationUnitSize 2048 {reason}", onDisk.Error);
+    }
+
+    [Fact]
     public void A_volume_covers_a_disk_that_has_no_partitions()
     {
         Prepare();
@@ -94,6 +142,28 @@ public sealed class NewVolumeTests : IDisposable
         Assert.InRange(nothing, 1, s_kills);
     }
 
+    [Fact]
+    public void A_command_that_is_interrupted_says_that_the_host_goes_on_and_leaves_everything_or_nothing()
+    {
+        Prepare();
+        string[] words = ["New-Volume", "-StoragePoolFriendlyName", "p", "-FriendlyName", "v", "-Size", "400MB", "-DriveLetter", "E"];
+        using Process client = _scratch.Start(words);
+        Scratch.Eventually("the volume is being made", () => File.Exists(StateFile) && HasRecord());
+        Process.Start("kill", ["-INT", $"{client.Id}"]).WaitForExit();
+        string said = client.StandardError.ReadToEnd();
+        client.WaitForExit();
+        Assert.Equal(130, client.ExitCode);
+        Assert.Equal("New-Volume was interrupted; the host goes on: it makes the volume, or takes away what it has made of it. Get-Volume shows a volume that is "
+            + "made.\n", said);
+        Scratch.Eventually("everything or nothing", () => IsWhole() || IsNothing(), () => File.ReadAllText(_scratch.Paths.Log));
+        if (IsNothing())
+        {
+            Ok(words);
+        }
+
+        Assert.True(IsWhole());
+    }
+
     private static bool IsMounted(string place) =>
         File.ReadLines("/proc/self/mounts").Any(line => line.Split(' ')[1] == place);
 
@@ -107,7 +177,9 @@ public sealed class NewVolumeTests : IDisposable
 
     private bool IsNothing() => !IsMounted(Place) && Count("Get-VirtualDisk") == 0 && Count("Get-Disk") == 0 && !HasRecord();
 
-    private bool HasRecord() => File.ReadAllText(Path.Combine(_scratch.Paths.State, "volumes.json")) is var text
+    private string StateFile => Path.Combine(_scratch.Paths.State, "volumes.json");
+
+    private bool HasRecord() => File.ReadAllText(StateFile) is var text
         && JsonDocument.Parse(text).RootElement.GetProperty("Creations").GetArrayLength() > 0;
 
     private int Count(string verb) =>
@@ -134,11 +206,11 @@ public sealed class NewVolumeTests : IDisposable
         Assert.True(answer.ExitCode == 1 && answer.Error.Contains(id, StringComparison.Ordinal), $"{string.Join(' ', words)}: {answer.ExitCode} {answer.Error}");
     }
 
-    private void Prepare()
+    private void Prepare(params string[] pool)
     {
         string? obstacle = new NbdFuseAttacher().Obstacle();
         Assert.SkipUnless(obstacle is null && Environment.IsPrivilegedProcess, $"needs root and FUSE: {obstacle}");
         Ok("New-PhysicalDisk", "-Path", $"{_scratch.Root}/a.img,{_scratch.Root}/b.img", "-Size", "1GB", "-MediaType", "SSD");
-        Ok("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "a,b");
+        Ok(["New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "a,b", .. pool]);
     }
 }

@@ -153,21 +153,26 @@ public sealed class VolumeTextTests
     }
 
     [Theory]
-    [InlineData("ext4", null, null, 65536u, null, 1)]
-    [InlineData("ext4", null, null, 2u << 20, null, 1)]
-    [InlineData("ext4", null, null, 2048u, 2048u, 0)]
-    [InlineData("ext4", null, null, 3000u, 3000u, 0)]
-    [InlineData("ext4", null, null, null, null, 0)]
-    [InlineData("ext4", "ext4", null, 65536u, 65536u, 0)]
-    [InlineData("ext4", "NTFS", "NTFS", 65536u, null, 1)]
-    [InlineData("xfs", "ReFS", "ReFS", 65536u, null, 1)]
-    [InlineData("xfs", "ReFS", "ReFS", 8192u, 8192u, 0)]
-    [InlineData("ntfs", "NTFS", null, 65536u, 65536u, 0)]
+    [InlineData("ext4", null, null, 65536u, 512, null, 1)]
+    [InlineData("ext4", null, null, 2u << 20, 512, null, 1)]
+    [InlineData("ext4", null, null, 2048u, 512, 2048u, 0)]
+    [InlineData("ext4", null, null, 3000u, 512, 3000u, 0)]
+    [InlineData("ext4", null, null, null, 512, null, 0)]
+    [InlineData("ext4", "ext4", null, 65536u, 512, 65536u, 0)]
+    [InlineData("ext4", "NTFS", "NTFS", 65536u, 512, null, 1)]
+    [InlineData("xfs", "ReFS", "ReFS", 65536u, 512, null, 1)]
+    [InlineData("xfs", "ReFS", "ReFS", 8192u, 512, 8192u, 0)]
+    [InlineData("ntfs", "NTFS", null, 65536u, 512, 65536u, 0)]
+    [InlineData("ext4", null, null, 1024u, 4096, null, 1)]
+    [InlineData("ext4", "NTFS", "NTFS", 2048u, 4096, null, 1)]
+    [InlineData("ext4", "ext4", null, 1024u, 4096, 1024u, 0)]
+    [InlineData("xfs", "ReFS", "ReFS", 1024u, 4096, 1024u, 0)]
+    [InlineData("ntfs", "NTFS", null, 512u, 4096, 512u, 0)]
     public void A_size_of_an_allocation_unit_that_only_Windows_has_becomes_the_default(
-        string kind, string? requested, string? standsFor, uint? size, uint? expected, int remarks)
+        string kind, string? requested, string? standsFor, uint? size, int sectorSize, uint? expected, int remarks)
     {
         List<string> said = [];
-        Assert.Equal(expected, FileSystemChoice.ClusterSize(FileSystemChoice.Find(kind)!, requested, standsFor, size, said.Add));
+        Assert.Equal(expected, FileSystemChoice.ClusterSize(FileSystemChoice.Find(kind)!, requested, standsFor, size, sectorSize, said.Add));
         Assert.Equal(remarks, said.Count);
     }
 

@@ -1,7 +1,9 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>Makes file systems, which erases what was there before.</summary>
-[Verb("Format-Volume", "Makes file systems, which erases what was there before.", DefaultSet = "ByDriveLetter", ChangesState = true, Destroys = true)]
+[Verb(
+    "Format-Volume", "Makes file systems, which erases what was there before.", DefaultSet = "ByDriveLetter", ChangesState = true, Destroys = true,
+    WhenInterrupted = "the host ends a format that is not complete, which leaves the volume without a file system. Get-Volume shows it.")]
 public sealed record FormatVolumeRequest : StorageRequest<VolumeInfo>
 {
     [VerbParameter(

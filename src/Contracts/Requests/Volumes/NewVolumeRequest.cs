@@ -3,7 +3,8 @@ namespace TierSpaces.Contracts;
 /// <summary>Makes a volume in one step: virtual disk, partition, file system, mount.</summary>
 [Verb(
     "New-Volume", "Makes a volume in one step, from a storage pool or a disk to a mounted path. Where a step fails, what was made is taken away again.",
-    DefaultSet = "ByStoragePool", ChangesState = true)]
+    DefaultSet = "ByStoragePool", ChangesState = true,
+    WhenInterrupted = "the host goes on: it makes the volume, or takes away what it has made of it. Get-Volume shows a volume that is made.")]
 public sealed record NewVolumeRequest : StorageRequest<VolumeInfo>
 {
     private const string PoolSets = "ByStoragePool,ByStoragePoolFriendlyName,ByStoragePoolName,ByStoragePoolUniqueId";

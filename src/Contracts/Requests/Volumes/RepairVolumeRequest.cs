@@ -1,7 +1,9 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>Checks and repairs file systems.</summary>
-[Verb("Repair-Volume", "Checks and repairs file systems.", DefaultSet = "ByDriveLetter", ChangesState = true, IsIdempotent = true)]
+[Verb(
+    "Repair-Volume", "Checks and repairs file systems.", DefaultSet = "ByDriveLetter", ChangesState = true, IsIdempotent = true,
+    WhenInterrupted = "the host ends a check or a repair that is not complete. Repeat the command.")]
 public sealed record RepairVolumeRequest : StorageRequest<VolumeRepairInfo>
 {
     [VerbParameter(

@@ -1,7 +1,9 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>Resizes partitions with the file systems on them.</summary>
-[Verb("Resize-Partition", "Resizes partitions with the file systems on them.", DefaultSet = "ByUniqueId", ChangesState = true, IsIdempotent = true)]
+[Verb(
+    "Resize-Partition", "Resizes partitions with the file systems on them.", DefaultSet = "ByUniqueId", ChangesState = true, IsIdempotent = true,
+    WhenInterrupted = "the host ends a change of size that is not complete. The same command completes it.")]
 public sealed record ResizePartitionRequest : StorageRequest<PartitionInfo>
 {
     [VerbParameter("Specifies the number of the disk.", Sets = "ByNumber", Required = true, Position = 0, Pipeline = PipelineBinding.ByPropertyName)]

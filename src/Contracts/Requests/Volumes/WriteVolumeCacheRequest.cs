@@ -3,7 +3,8 @@ namespace TierSpaces.Contracts;
 /// <summary>Writes what is cached of volumes to the virtual disk, and flushes that.</summary>
 [Verb(
     "Write-VolumeCache", "Writes what is cached of volumes to the virtual disk, and flushes that.",
-    DefaultSet = "ByDriveLetter", ChangesState = true, IsIdempotent = true, SelectedClass = "MSFT_Volume")]
+    DefaultSet = "ByDriveLetter", ChangesState = true, IsIdempotent = true, SelectedClass = "MSFT_Volume",
+    WhenInterrupted = "the host may not have written all that was cached. Repeat the command.")]
 public sealed record WriteVolumeCacheRequest : StorageRequest<VolumeInfo>
 {
     [VerbParameter(

@@ -53,5 +53,7 @@ internal static class DiskMapping
         disk.Contents.Fault
         ?? (disk.Contents.Whole is { } whole ? $"The device holds the file system {whole.Type} without a partition table."
             : disk.Contents.Foreign is { } foreign ? $"The device holds {foreign} without a partition table."
-            : disk.Status.StatusReason.Length > 0 ? disk.Status.StatusReason : null);
+            : disk.Status.StatusReason.Length > 0 ? disk.Status.StatusReason
+            : disk.SizeAdvice is { } advice ? $"The virtual disk has {disk.Status.Description.SizeBytes} bytes, and its block device {disk.Size}. {advice}"
+            : null);
 }

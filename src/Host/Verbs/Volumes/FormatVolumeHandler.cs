@@ -24,15 +24,17 @@ internal sealed class FormatVolumeHandler(HostServices services) : VerbHandler<F
             reply.Warn($"{standsFor} is not made on this machine: the file system is {kind.Name}.");
         }
 
-        FormatRequest format = new FormatRequest
-        {
-            Kind = kind, StandsFor = standsFor, Label = request.NewFileSystemLabel ?? "",
-            ClusterSize = FileSystemChoice.ClusterSize(
-                kind, request.FileSystem, standsFor, request.AllocationUnitSize, targets.Count > 0 ? reply.Warn : static _ => { }),
-            IsFull = request.Full, NoTrim = request.NoTrim,
-        };
+        Dictionary<int, FormatRequest> bySector = targets.Select(static target => target.Disk.SectorSize).Distinct().ToDictionary(
+            static sectorSize => sectorSize,
+            sectorSize => new FormatRequest
+            {
+                Kind = kind, StandsFor = standsFor, Label = request.NewFileSystemLabel ?? "",
+                ClusterSize = FileSystemChoice.ClusterSize(kind, request.FileSystem, standsFor, request.AllocationUnitSize, sectorSize, reply.Warn),
+                IsFull = request.Full, NoTrim = request.NoTrim,
+            });
         foreach (VolumeTarget target in targets)
         {
+            FormatRequest format = bySector[target.Disk.SectorSize];
             await reply.TryDoAsync(
                 $"Format {target.Name} ('{target.Disk.FriendlyName}') with {kind.Name}",
                 async () =>

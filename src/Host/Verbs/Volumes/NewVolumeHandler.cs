@@ -10,7 +10,6 @@ namespace TierSpaces.Host.Verbs.Volumes;
 /// <summary>New-Volume: makes a volume in one step, from a pool or a disk to a mounted path.</summary>
 internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewVolumeRequest, VolumeInfo>, ILongVerb
 {
-    private const int SectorMin = 512;
     private static readonly string[] s_tools = ["sfdisk", "partx", "wipefs", "blkid", "mount", "umount"];
 
     /// <inheritdoc/>
@@ -35,14 +34,16 @@ internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewV
         NewVirtualDiskRequest asked = VirtualDiskOf(request);
         TierParameters.RequireOneSize(asked);
         VirtualDiskRequest disk = NewVirtualDiskHandler.Translate(all, pool.Concrete, asked);
+        VirtualDiskPlacement placement = await services.Subsystem.Placements.PlanNewAsync(pool.Id, disk).ConfigureAwait(false);
+        NewVolumePlan whole = WithClusterSize(plan, request, placement.Disk.LogicalSectorSize, reply.Warn);
+        whole.Format.Kind.CheckSize(placement.Disk.SizeBytes, whole.Format.ClusterSize);
         if (reply.IsWhatIf)
         {
-            VirtualDiskPlacement placement = await services.Subsystem.Placements.PlanNewAsync(pool.Id, disk).ConfigureAwait(false);
             reply.Tell(PlacementText.OfNew(placement, all, pool.FriendlyName));
             placement.Remarks.ToList().ForEach(reply.Warn);
         }
 
-        return () => services.VolumeMaker.MakeInPoolAsync(pool.Id, disk, plan, reply.Warn, cancellation);
+        return () => services.VolumeMaker.MakeInPoolAsync(pool.Id, disk, whole, reply.Warn, cancellation);
     }
 
     private async Task<Func<Task<VolumeTarget>>> OnDiskAsync(
@@ -53,15 +54,31 @@ internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewV
             request.DiskNumber is { } number ? [number] : null, ListOf(request.DiskUniqueId), null, ListOf(request.DiskPath), ListOf(request.Disk));
         VolumeDisk disk = disks is [var one] ? one : throw new StorageException(
             StorageErrors.InvalidParameter, $"{disks.Count} disks fit; New-Volume makes a volume on one.", "Name one disk: Get-Disk lists them.", "Disk");
+        NewVolumePlan whole = WithClusterSize(plan, request, disk.SectorSize, reply.Warn);
         if (reply.IsWhatIf)
         {
-            services.VolumeMaker.CheckDisk(await selection.Catalogue.ReadAsync(disk).ConfigureAwait(false), plan);
+            services.VolumeMaker.CheckDisk(await selection.Catalogue.ReadAsync(disk).ConfigureAwait(false), whole);
         }
 
-        return () => services.VolumeMaker.MakeOnDiskAsync(disk, plan, reply.Warn, cancellation);
+        return () => services.VolumeMaker.MakeOnDiskAsync(disk, whole, reply.Warn, cancellation);
     }
 
-    /// <summary>Checks everything that can be checked before there is a disk.</summary>
+    /// <summary>The plan with the size of an allocation unit that was requested.</summary>
+    /// <exception cref="StorageException">The file system has no such size on a disk with these sectors.</exception>
+    private static NewVolumePlan WithClusterSize(NewVolumePlan plan, NewVolumeRequest request, int sectorSize, Action<string> warn)
+    {
+        FormatRequest format = plan.Format;
+        uint? clusterSize = FileSystemChoice.ClusterSize(
+            format.Kind, request.FileSystem, format.StandsFor, request.AllocationUnitSize, sectorSize, warn);
+        if (clusterSize is { } size)
+        {
+            format.Kind.CheckClusterSize(size, sectorSize);
+        }
+
+        return plan with { Format = format with { ClusterSize = clusterSize } };
+    }
+
+    /// <summary>Checks everything that can be checked before a disk is chosen.</summary>
     private async Task<NewVolumePlan> PlanAsync(NewVolumeRequest request, Action<string> warn)
     {
         (FileSystemKind kind, string? standsFor) = services.Volumes.FileSystems.Choose(request.FileSystem);
@@ -70,12 +87,6 @@ internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewV
         string name = request.FriendlyName!;
         string label = kind.Cut(name);
         kind.CheckLabel(label);
-        uint? clusterSize = FileSystemChoice.ClusterSize(kind, request.FileSystem, standsFor, request.AllocationUnitSize, warn);
-        if (clusterSize is { } size)
-        {
-            kind.CheckClusterSize(size, SectorMin);
-        }
-
         (string? letter, string? path) = request.AccessPath is { } given ? AccessPath.Parse(given) : (null, null);
         if (request.DriveLetter is { } text)
         {
@@ -101,8 +112,7 @@ internal sealed class NewVolumeHandler(HostServices services) : VerbHandler<NewV
             warn($"{standsFor} is not made on this machine: the file system is {kind.Name}.");
         }
 
-        return new NewVolumePlan(
-            new FormatRequest { Kind = kind, StandsFor = standsFor, Label = label, ClusterSize = clusterSize, NoTrim = true }, letter, path);
+        return new NewVolumePlan(new FormatRequest { Kind = kind, StandsFor = standsFor, Label = label, NoTrim = true }, letter, path);
     }
 
     private static NewVirtualDiskRequest VirtualDiskOf(NewVolumeRequest request) => new()

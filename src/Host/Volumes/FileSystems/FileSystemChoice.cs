@@ -59,25 +59,26 @@ internal sealed class FileSystemChoice(VolumeTools tools, string configured)
 
     /// <summary>
     /// Returns the size of an allocation unit to make. A size that the requested file system of Windows has, and the kind that is made in place of it does not
-    /// have, becomes the default, and a remark says so. Without a requested file system the sizes of NTFS count, which is the default of Windows. Any other
-    /// size is returned as it is.
+    /// have on the disk, becomes the default, and a remark says so. Without a requested file system the sizes of NTFS count, which is the default of Windows.
+    /// Any other size is returned as it is.
     /// </summary>
     /// <param name="kind">Kind to make.</param>
     /// <param name="requested">Requested name; null for the default.</param>
     /// <param name="standsFor">Requested name where the kind is made in place of it; null else.</param>
     /// <param name="size">Requested size in bytes; null for the default.</param>
+    /// <param name="sectorSize">Bytes of a logical sector of the disk.</param>
     /// <param name="warn">Takes the remark.</param>
-    public static uint? ClusterSize(FileSystemKind kind, string? requested, string? standsFor, uint? size, Action<string> warn)
+    public static uint? ClusterSize(FileSystemKind kind, string? requested, string? standsFor, uint? size, int sectorSize, Action<string> warn)
     {
         string? windows = requested is null ? "NTFS" : standsFor;
-        if (size is not { } asked || windows is null || kind.ClusterSizes.Contains(asked) || !IsOfWindows(windows, asked))
+        if (size is not { } asked || windows is null || kind.ClusterSizesOn(sectorSize).Contains(asked) || !IsOfWindows(windows, asked))
         {
             return size;
         }
 
         string made = requested is null ? $"{kind.Name}, which is made without -FileSystem," : $"{kind.Name}, which is made in place of {windows},";
-        warn($"-AllocationUnitSize {asked} has no effect: {windows} has it, and {made} does not. The default of {kind.ClusterSizes[0]} bytes is used. "
-            + $"{kind.Name} has {string.Join(", ", kind.ClusterSizes.Order())}.");
+        warn($"-AllocationUnitSize {asked} has no effect: {windows} has it, and {made} does not on a disk with sectors of {sectorSize} bytes. "
+            + $"The default of {kind.ClusterSizes[0]} bytes is used. Valid on this disk: {string.Join(", ", kind.ClusterSizesOn(sectorSize))}.");
         return null;
     }
 

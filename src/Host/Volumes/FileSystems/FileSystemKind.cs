@@ -127,7 +127,7 @@ internal abstract class FileSystemKind
         {
             throw new StorageException(
                 StorageErrors.ClusterSize,
-                $"-AllocationUnitSize {size}: is no size of {Name} on this disk. Valid: {string.Join(", ", ClusterSizesOn(sectorSize))}.",
+                $"-AllocationUnitSize {size}: is no size of {Name} on a disk with sectors of {sectorSize} bytes. Valid: {string.Join(", ", ClusterSizesOn(sectorSize))}.",
                 "Give one of these, or leave the parameter out.", "AllocationUnitSize");
         }
     }
