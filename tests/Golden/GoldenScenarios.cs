@@ -39,6 +39,7 @@ internal static class GoldenScenarios
         ["parity"] = ParityStopped,
         ["parity-killed"] = static world => ParityKilled(world, isMissing: false),
         ["parity-missing-killed"] = static world => ParityKilled(world, isMissing: true),
+        ["disks-lost-at-once"] = DisksLostAtOnce,
     };
 
     private static void Plain(GoldenWorld world, int disks, string resiliency, int copies)
@@ -224,6 +225,23 @@ internal static class GoldenScenarios
         Scatter(world, "plain", 2 * Mebibyte, 4);
         world.Flush("data");
         world.Flush("plain");
+        world.Stop();
+    }
+
+    private static void DisksLostAtOnce(GoldenWorld world)
+    {
+        world.NewPool("pool", DiskBytes, [.. Enumerable.Repeat(MediaType.SSD, 8)]);
+        foreach (PhysicalDiskStatus disk in world.Run(world.Subsystem.PhysicalDisks.ListAsync()).OrderBy(static disk => disk.DeviceId).Take(3))
+        {
+            world.Run(world.Subsystem.PhysicalDisks.SetAsync(disk.UniqueId, null, null, null, DiskUsage.ManualSelect));   // metadata only
+        }
+
+        world.NewDisk(Mirror("data", 8 * Mebibyte));
+        Scatter(world, "data", 8 * Mebibyte, 1);
+        world.Flush("data");
+        Array.ForEach([0, 1, 2], world.Pull);   // three of the five metadata disks, and three of eight votes
+        Scatter(world, "data", 3 * Mebibyte, 2);
+        world.Flush("data");
         world.Stop();
     }
 

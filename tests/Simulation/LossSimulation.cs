@@ -149,7 +149,7 @@ internal sealed class LossSimulation
     private void LoseTooMany()
     {
         HashSet<int> voters = [.. _world.Pool!.View.Votes.Disks.Select(static disk => disk.Value - 1)];
-        int votesToLose = (voters.Count - 1) / 2;
+        int votesToLose = voters.Count / 2;   // with the witness more than half are left
         for (int losses = 0; losses <= _scenario.Redundancy && Violation is null; losses++)
         {
             int[] left = [.. Enumerable.Range(0, _world.Disks.Length).Where(disk => !_away.Contains(disk) && (votesToLose > 0 || !voters.Contains(disk)))];

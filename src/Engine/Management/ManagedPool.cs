@@ -31,7 +31,7 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>State of the pool as its members reported it, or as the host remembers it, while the pool is not open.</summary>
     internal PoolState? LastKnownState { get; private set; }
 
-    /// <summary>Whether it was closed because it lost the majority of its metadata votes; it is opened again when that is back.</summary>
+    /// <summary>Whether it was closed because it lost the majority of its votes; it is opened again when that is back.</summary>
     internal bool IsLost { get; private set; }
 
     /// <summary>State of the pool, or the last known state while it is not open.</summary>

@@ -183,7 +183,7 @@ public sealed class Pool : IPoolReader
     }
 
     /// <summary>
-    /// Makes records durable on a majority of the metadata disks and applies them, all or none. Concurrent commits share
+    /// Makes records durable on the metadata disks (<see cref="PoolView.CopiesToCommit"/>) and applies them, all or none. Concurrent commits share
     /// one write.
     /// </summary>
     public LaneTask<CommitResult> Commit(params MetadataRecord[] records) => _store.Commit(records);
@@ -236,6 +236,18 @@ public sealed class Pool : IPoolReader
 
         return link;
     }
+
+    /// <summary>Brings the pool to the newest version of the format while it serves. A crash leaves it with the version before or the new one.</summary>
+    public LaneTask<CommitResult> Raise() => _store.Run(async () =>
+    {
+        if (State.Pool!.FormatVersion == PoolDescription.NewestFormat && View.MembersVote)
+        {
+            return CommitResult.Committed;
+        }
+
+        CommitResult raised = await _store.CommitNow(new PoolChanged(State.Pool! with { FormatVersion = PoolDescription.NewestFormat }));
+        return !raised.Succeeded || await _store.Views.ChangeView(ViewPlan.None) ? raised : new CommitResult(CommitStatus.NoQuorum, LostReason);
+    });
 
     /// <summary>Closes the pool and its disks. <paramref name="clean"/> says that everything above has been written.</summary>
     public async LaneTask Close(bool clean = true)

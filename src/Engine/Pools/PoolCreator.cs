@@ -120,7 +120,10 @@ internal static class PoolCreator
     {
         SlabGeometry slabs = SlabGeometry.ForSmallestDisk(disks.Min(static disk => disk.Disk.Geometry.Length));
         PoolDescription settings = spec.Settings ?? new PoolDescription { FriendlyName = spec.FriendlyName, Slabs = slabs };
-        settings = settings with { FriendlyName = spec.FriendlyName, Slabs = slabs, CreatedUtcTicks = environment.Lane.UtcNow.UtcTicks };
+        settings = settings with
+        {
+            FriendlyName = spec.FriendlyName, Slabs = slabs, CreatedUtcTicks = environment.Lane.UtcNow.UtcTicks, FormatVersion = spec.FormatVersion,
+        };
         PoolState state = Apply(PoolState.Empty, new PoolCreated(settings));
         foreach (NewDiskSpec disk in disks)
         {
@@ -151,6 +154,7 @@ internal static class PoolCreator
             Synced = default,
             Members = members,
             Witness = environment.Lane.NewGuid(),
+            MembersVote = state.Pool!.MembersVote,
         };
         MemberHistory history = MemberHistory.None with { Opening = new SessionToken(1, state.Session!.FencingToken) };
         MetadataStore store = new(

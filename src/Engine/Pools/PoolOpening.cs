@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Pools;
 //  3. recover the state from the metadata disks (reads only); check that every disk is who the state says it is, and holds what it held
 //  4. promise: the new session, highest seen + 1, on everyone present; needs the majority again
 //  5. a view that may be half written is decided again under this session
-//  6. the journal's tail and missing blocks to every metadata disk present
+//  6. the journal's tail and missing blocks to every metadata disk of the view that is present; where none of them is, the state to others
 //  7. a view without the missing disks, with a new witness where the old one is missing; settled
 //  8. the session record in the journal, committed; disks outside the view that are of another history are rejected
 //  9. disks the pool knows that are outside the view and hold nothing join again
@@ -94,15 +94,15 @@ internal sealed class PoolOpening
         }
 
         PoolView? view = quorum.View;
-        MemberDisk[] holders =
-            [.. _disks.Values.Where(disk => view!.IsMetadata(disk.Number) || view.Prior?.Disks.Contains(disk.Number) == true)];
+        MemberDisk[] holders = [.. _disks.Values.Where(disk => QuorumRules.IsMetadataCopy(view!, ReportOf(disk)))];
         if (view is null || !quorum.HasQuorum)
         {
-            RecoveredState? known = holders.Length == 0 ? null : await StateRecovery.Recover(holders);
+            RecoveredState? known = holders.Length == 0 ? null : await StateRecovery.Recover(holders, 0);
             return Failure(PoolOperationalStatus.Incomplete, quorum.Reason, known?.State, view);
         }
 
-        RecoveredState recovered = await StateRecovery.Recover(holders);
+        ulong durable = _disks.Values.Where(disk => view.Contains(disk.Number)).Max(static disk => disk.Newest!.DurableSequence);
+        RecoveredState recovered = await StateRecovery.Recover(holders, durable);
         if (recovered.State is null)
         {
             return Failure(PoolOperationalStatus.ReadOnly, recovered.Reason, null, view);
@@ -119,12 +119,14 @@ internal sealed class PoolOpening
             : Failure(PoolOperationalStatus.Incomplete, "the pool knows none of the disks that are there", recovered.State, view);
     }
 
+    private static VoterReport ReportOf(MemberDisk disk) => VoterReport.Of(disk.Number, disk.Newest!);
+
     private string NameOf(DiskNumber member) => _environment.NameOfMember(_id, member);
 
     /// <summary>Quorum of the one history that has it; the disks of other histories are refused. Without such a history: the reason.</summary>
     private async LaneTask<(QuorumDecision Quorum, string Split)> Decide(Witness witness)
     {
-        VoterReport[] reports = [.. _disks.Values.Select(static disk => VoterReport.Of(disk.Number, disk.Newest!))];
+        VoterReport[] reports = [.. _disks.Values.Select(ReportOf)];
         Dictionary<Guid, WitnessRecord?> witnesses = [];
         foreach (Guid named in reports.Select(static report => report.View.Witness).Where(static id => id != Guid.Empty).Distinct())
         {
@@ -143,7 +145,7 @@ internal sealed class PoolOpening
         {
             string sides = string.Join(" and ", histories.Select(static history => history.Line.Name));
             return (histories[0].Quorum, $"its disks hold {histories.Length} histories of the pool, and each may hold writes that the others lack: {sides}. "
-                + $"{(whole.Length == 0 ? "None" : "More than one")} of them has the majority of its metadata votes. Leave the disks of one history registered and run Update-StoragePool");
+                + $"{(whole.Length == 0 ? "None" : "More than one")} of them has the majority of its votes. Leave the disks of one history registered and run Update-StoragePool");
         }
 
         foreach (DiskNumber stranger in reports.Select(static report => report.Disk).Except(whole[0].Line.Reports.Select(static report => report.Disk)))

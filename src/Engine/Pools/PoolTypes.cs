@@ -31,8 +31,11 @@ public sealed record NewPoolSpec
     /// <summary>Name, 1 to 256 characters.</summary>
     public required string FriendlyName { get; init; }
 
-    /// <summary>Settings that are not to be the defaults; name, slabs and time in it are ignored.</summary>
+    /// <summary>Settings that are not to be the defaults; name, slabs, time and version in it are ignored.</summary>
     public PoolDescription? Settings { get; init; }
+
+    /// <summary>Version of the format; an older one makes a pool as an older release does.</summary>
+    public ushort FormatVersion { get; init; } = PoolDescription.NewestFormat;
 }
 
 /// <summary>A disk that is to join a pool.</summary>

@@ -83,7 +83,7 @@ public sealed class PoolFaultTests
             world.Disks[lost].Pulled = true;
             Assert.True(world.Lane.Run(pool.Commit(PoolWorld.Job(1, lost))).Succeeded);
             world.Lane.Run(pool.Evict(new DiskNumber((ushort)(lost + 1)), "pulled"));
-            Assert.Equal(Math.Min(5, lost), pool.View.Votes.Disks.Length);
+            Assert.Equal(Math.Min(5, lost), pool.View.MetadataDisks.Length);
         }
 
         PoolOpenResult opened = world.Killed(2).Open(pool.Id, 0);
@@ -147,7 +147,7 @@ public sealed class PoolFaultTests
         Assert.Same(back, pool.Disk(s_two));
         Assert.Equal(PoolOperationalStatus.OK, pool.OperationalStatus);
         Assert.True(world.Lane.Run(pool.Commit(PoolWorld.Job(1, 3))).Succeeded);
-        Assert.Equal(3, pool.View.Votes.Disks.Length);
+        Assert.Equal(3, pool.View.MetadataDisks.Length);
     }
 
     [Fact]
@@ -378,7 +378,7 @@ public sealed class PoolFaultTests
         Assert.Equal(CommitResult.Committed, added);
         Assert.Equal([1, 2, 3, 4], pool.View.Members.Select(static member => (int)member.Disk.Value));
         world.Lane.Run(pool.Commit(PoolWorld.Job(1, 1)));
-        Assert.Equal(4, pool.View.Votes.Disks.Length);
+        Assert.Equal(4, pool.View.MetadataDisks.Length);
         Map(world, pool);
         CommitResult used = world.Lane.Run(pool.RemoveDisk(s_one));
         Assert.Contains("1 slabs in use", used.Reason);

@@ -24,7 +24,7 @@ public sealed class PoolTests
         Assert.Equal(("", PoolOperationalStatus.OK), (opened.Reason, opened.Status));
         Assert.Equal(42, PoolWorld.ValueOf(opened.Pool!.State, 1));
         Assert.Equal(2UL, opened.Pool.Session);
-        Assert.Equal(Math.Min(disks, 5), opened.Pool.View.Votes.Disks.Length);
+        Assert.Equal(Math.Min(disks, 5), opened.Pool.View.MetadataDisks.Length);
     }
 
     [Fact]

@@ -84,7 +84,7 @@ internal static class FormatTargets
 
     private static void Judge(PoolView view)
     {
-        if (view.Votes.Disks.Length is < 1 or > PoolView.MaxMetadataDisks || view.Members.Length is < 1 or > PoolView.MaxMembers
+        if (view.MetadataDisks.Length is < 1 or > PoolView.MaxMetadataDisks || view.Members.Length is < 1 or > PoolView.MaxMembers
             || view.Contains(DiskNumber.None) || view.Prior is { Disks.Length: < 1 or > PoolView.MaxMetadataDisks })
         {
             throw new WrongAnswerException("a view that cannot be");

@@ -1,4 +1,5 @@
 using System.Text.Json.Nodes;
+using TierSpaces.Engine.Management;
 using TierSpaces.Golden;
 
 namespace TierSpaces.Host.Tests.Pools;
@@ -27,6 +28,29 @@ public sealed class GoldenPoolTests
         Assert.Empty(GoldenObjects.Differences(pack.Settled!, check.Settle()));
         Assert.Empty(check.WrongBytes());
         check.World.Restart();
+        Assert.Empty(check.WrongBytes());
+        check.World.Stop();
+    }
+
+    // It serves with the rules of its version until it is raised, and is raised while it serves.
+    [Theory]
+    [MemberData(nameof(Files))]
+    public void Is_raised_to_the_newest_version(string file)
+    {
+        GoldenCheck check = new(Read(file));
+        check.Open();
+        check.Settle();
+        PoolService pools = check.World.Subsystem.Pools;
+        foreach (StoragePoolStatus pool in check.World.Run(pools.ListAsync()))
+        {
+            Assert.Equal(file.StartsWith("0.1-member-votes", StringComparison.Ordinal) ? 2 : 1, pool.Description.FormatVersion);
+            Assert.Equal(2, check.World.Run(pools.RaiseAsync(pool.UniqueId)).Description.FormatVersion);
+        }
+
+        Assert.Empty(check.WrongBytes());
+        check.World.Restart();
+        Assert.All(
+            check.World.Run(check.World.Subsystem.Pools.ListAsync()), static pool => Assert.Equal((2, true), (pool.Description.FormatVersion, pool.IsOpen)));
         Assert.Empty(check.WrongBytes());
         check.World.Stop();
     }

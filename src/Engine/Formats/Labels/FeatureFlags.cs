@@ -21,8 +21,14 @@ public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompati
     /// <summary>Incompatible: a virtual disk has parity. A release that does not know it would read its columns of parity as data.</summary>
     public const uint ParityFeature = 2;
 
+    /// <summary>
+    /// Incompatible: every member of the pool votes, and a record is durable only when every metadata disk holds it. A release that does not know it would
+    /// count the votes of the metadata disks alone, and acknowledge what one of them lacks.
+    /// </summary>
+    public const uint MemberVotesFeature = 4;
+
     private const uint KnownReadOnlyCompatible = 0;
-    private const uint KnownIncompatible = FaultDomainsFeature | ParityFeature;
+    private const uint KnownIncompatible = FaultDomainsFeature | ParityFeature | MemberVotesFeature;
 
     /// <summary>Reason why this release must not open the pool, or empty when it may.</summary>
     public string UnsupportedReason

@@ -25,11 +25,11 @@ public readonly record struct ViewRank(ulong Session, ulong Epoch) : IComparable
 
 /// <summary>A disk in a view.</summary>
 /// <param name="Disk">Its number.</param>
-/// <param name="IsMetadata">Whether it holds journal and checkpoints, and votes.</param>
+/// <param name="IsMetadata">Whether it holds journal and checkpoints.</param>
 public readonly record struct ViewMember(DiskNumber Disk, bool IsMetadata);
 
-/// <summary>Voters: metadata disks, and the witness when their number is even.</summary>
-/// <param name="Disks">Metadata disks, in rising order.</param>
+/// <summary>Voters: disks, and the witness when their number is even.</summary>
+/// <param name="Disks">Disks with a vote, in rising order.</param>
 /// <param name="Witness">Random id of the witness file; empty for no witness.</param>
 public sealed record VoteSet(ImmutableArray<DiskNumber> Disks, Guid Witness)
 {
@@ -46,23 +46,28 @@ public sealed record VoteSet(ImmutableArray<DiskNumber> Disks, Guid Witness)
         return votes > Total / 2;
     }
 
-    /// <summary>Copies that make a record durable: so many that every majority of the votes holds one of them.</summary>
-    public int CopiesToCommit => (Disks.Length / 2) + 1;
-
-    internal void Encode(ByteWriter to)
+    internal void Encode(ByteWriter to, bool isWide)
     {
         to.Guid(Witness);
-        to.U8((byte)Disks.Length);
+        if (isWide)
+        {
+            to.U16((ushort)Disks.Length);
+        }
+        else
+        {
+            to.U8((byte)Disks.Length);
+        }
+
         foreach (DiskNumber disk in Disks)
         {
             to.U16(disk.Value);
         }
     }
 
-    internal static VoteSet Decode(ref ByteReader from)
+    internal static VoteSet Decode(ref ByteReader from, bool isWide)
     {
         Guid witness = from.Guid();
-        int count = from.U8();
+        int count = isWide ? from.U16() : from.U8();
         ImmutableArray<DiskNumber>.Builder disks = ImmutableArray.CreateBuilder<DiskNumber>();
         for (int i = 0; i < count && !from.Failed; i++)
         {
@@ -78,6 +83,11 @@ public sealed record VoteSet(ImmutableArray<DiskNumber> Disks, Guid Witness)
 // both: so two parts of a pool can never both go on, whatever order the writes took and wherever they stopped. `Synced`
 // is the newest decision that every member and the witness are known to hold. A member or witness that holds an older one has
 // forgotten something (a restored image, a flush that lied) and is not believed.
+//
+// Who votes. In pools of the first format version the metadata disks vote, and a record is durable when the majority of them holds it: every majority of
+// the votes then holds it, too. Since the second one every member votes, and a record is durable when every metadata disk of the view holds it: the
+// majority knows which view is in force, and one metadata disk of that view is enough to know everything else (ADR 34). A disk that joins holds no view
+// of the pool that counts, and has no vote in the one that it joins with: what that view needs are votes of disks that knew the one before.
 
 /// <summary>The members of a pool, as one decision.</summary>
 public sealed record PoolView
@@ -103,8 +113,20 @@ public sealed record PoolView
     /// <summary>Votes of the view before, until this one is known to be in force; else null.</summary>
     public VoteSet? Prior { get; init; }
 
+    /// <summary>Whether every member votes, and not only the metadata disks.</summary>
+    public bool MembersVote { get; init; }
+
+    /// <summary>Where every member votes: those that have joined with this view. They get a vote with a later one, when they are known to hold this.</summary>
+    public ImmutableArray<DiskNumber> Joining { get; init; } = [];
+
     /// <summary>Voters of the view.</summary>
-    public VoteSet Votes => new([.. Members.Where(static member => member.IsMetadata).Select(static member => member.Disk)], Witness);
+    public VoteSet Votes => new([.. Members.Where(HasVote).Select(static member => member.Disk)], Witness);
+
+    /// <summary>Disks that hold journal and checkpoints, in rising order.</summary>
+    public ImmutableArray<DiskNumber> MetadataDisks => [.. Members.Where(static member => member.IsMetadata).Select(static member => member.Disk)];
+
+    /// <summary>Metadata disks that make a record durable when they hold it.</summary>
+    public int CopiesToCommit => MembersVote ? MetadataDisks.Length : (MetadataDisks.Length / 2) + 1;
 
     /// <summary>Whether a disk is a member. Asked for every request, so it allocates nothing.</summary>
     public bool Contains(DiskNumber disk)
@@ -126,13 +148,18 @@ public sealed record PoolView
     /// <summary>Whether a disk is a member that holds metadata.</summary>
     public bool IsMetadata(DiskNumber disk) => Members.Contains(new ViewMember(disk, true));
 
-    internal void Encode(ByteWriter to)
+    /// <summary>Writes the view. With its votes apart they follow elsewhere, so that a release that does not know them reads all before them.</summary>
+    internal void Encode(ByteWriter to, bool votesApart)
     {
         Rank.Encode(to);
         Synced.Encode(to);
         to.Guid(Witness);
-        to.Bool(Prior is not null);
-        Prior?.Encode(to);
+        to.Bool(!votesApart && Prior is not null);
+        if (!votesApart)
+        {
+            Prior?.Encode(to, isWide: false);
+        }
+
         to.U16((ushort)Members.Length);
         foreach (ViewMember member in Members)
         {
@@ -141,12 +168,46 @@ public sealed record PoolView
         }
     }
 
+    /// <summary>Writes who votes, and the votes before.</summary>
+    internal void EncodeVotes(ByteWriter to)
+    {
+        to.Bool(MembersVote);
+        to.Bool(Prior is not null);
+        Prior?.Encode(to, isWide: true);
+        to.U16((ushort)Joining.Length);
+        foreach (DiskNumber disk in Joining)
+        {
+            to.U16(disk.Value);
+        }
+    }
+
+    /// <summary>The view with the votes that were written apart from it.</summary>
+    internal PoolView DecodeVotes(ref ByteReader from)
+    {
+        bool membersVote = from.Bool();
+        VoteSet? prior = from.Bool() ? VoteSet.Decode(ref from, isWide: true) : null;
+        int count = from.U16();
+        ImmutableArray<DiskNumber>.Builder joining = ImmutableArray.CreateBuilder<DiskNumber>();
+        for (int i = 0; i < count && !from.Failed; i++)
+        {
+            joining.Add(new DiskNumber(from.U16()));
+        }
+
+        PoolView view = this with { MembersVote = membersVote, Prior = prior, Joining = joining.ToImmutable() };
+        if (!view.IsPossible)
+        {
+            from.Fail();
+        }
+
+        return view;
+    }
+
     internal static PoolView Decode(ref ByteReader from)
     {
         ViewRank rank = ViewRank.Decode(ref from);
         ViewRank synced = ViewRank.Decode(ref from);
         Guid witness = from.Guid();
-        VoteSet? prior = from.Bool() ? VoteSet.Decode(ref from) : null;
+        VoteSet? prior = from.Bool() ? VoteSet.Decode(ref from, isWide: false) : null;
         int count = from.U16();
         ImmutableArray<ViewMember>.Builder members = ImmutableArray.CreateBuilder<ViewMember>();
         for (int i = 0; i < count && !from.Failed; i++)
@@ -163,14 +224,16 @@ public sealed record PoolView
         return view;
     }
 
+    private bool HasVote(ViewMember member) => MembersVote ? !Joining.Contains(member.Disk) : member.IsMetadata;
+
     private bool IsPossible
     {
         get
         {
             int metadata = Members.Count(static member => member.IsMetadata);
             bool rises = !Members.Where((member, i) => member.Disk.CompareTo(i == 0 ? DiskNumber.None : Members[i - 1].Disk) <= 0).Any();
-            return rises && metadata is >= 1 and <= MaxMetadataDisks && Members.Length <= MaxMembers
-                && Synced.CompareTo(Rank) <= 0 && Prior is null or { Disks.Length: >= 1 and <= MaxMetadataDisks };
+            return Members.Any(HasVote) && rises && metadata is >= 1 and <= MaxMetadataDisks && Members.Length <= MaxMembers
+                && Synced.CompareTo(Rank) <= 0 && Prior is null or { Disks.Length: >= 1 and <= MaxMembers };
         }
     }
 }

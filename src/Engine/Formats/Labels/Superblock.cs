@@ -25,6 +25,8 @@ public sealed record Superblock
         (205, 0, "view: votes before: present (1), then witness id (16), count (1), disk numbers (2 each)"),
         (0, 0, "view: members: count (2), then disk number (2) and metadata role (1) each"),
         (0, 0, "with compatible feature 1: epoch held by all members (8), session that opens (number 8, token 8), count (1), then up to 3 sessions, newest first, the same"),
+        (0, 0, "with incompatible feature 4: every member votes (1); votes before: present (1), then witness id (16), count (2), disk numbers (2 each), and none above; "
+            + "members without a vote: count (2), disk numbers (2 each)"),
     ];
 
     /// <summary>Features the pool uses.</summary>
@@ -57,11 +59,14 @@ public sealed record Superblock
     /// <summary>The sessions that this member took part in.</summary>
     public MemberHistory History { get; init; } = MemberHistory.None;
 
+    private static bool HasVotes(FeatureFlags features) => (features.Incompatible & FeatureFlags.MemberVotesFeature) != 0;
+
     private static bool HasHistory(FeatureFlags features) => (features.Compatible & FeatureFlags.MemberHistoryFeature) != 0;
 
     /// <summary>Writes the copy at byte <paramref name="offset"/> of a disk.</summary>
     public void Encode(Span<byte> block, PoolId pool, DiskId disk, long offset)
     {
+        Invariant.That(HasVotes(Features) || !View.MembersVote, "A superblock names the feature that its view needs.");
         ByteWriter body = new(512);
         Features.Encode(body);
         body.U64(Epoch);
@@ -70,10 +75,15 @@ public sealed record Superblock
         body.U64(DurableSequence);
         Checkpoint.Encode(body);
         PreviousCheckpoint.Encode(body);
-        View.Encode(body);
+        View.Encode(body, votesApart: HasVotes(Features));
         if (HasHistory(Features))
         {
             History.Encode(body);
+        }
+
+        if (HasVotes(Features))
+        {
+            View.EncodeVotes(body);
         }
 
         new PoolBlock(pool, disk, offset / PoolBlock.Size).Seal(block, Magic, body.Written);
@@ -107,6 +117,7 @@ public sealed record Superblock
             View = PoolView.Decode(ref body),
             History = HasHistory(features) ? MemberHistory.Decode(ref body) : MemberHistory.None,
         };
+        read = HasVotes(features) ? read with { View = read.View.DecodeVotes(ref body) } : read;
         superblock = body.Failed ? null : read;
         return body.Failed ? BlockStatus.Damaged : BlockStatus.Intact;
     }

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Formats;
 
 /// <summary>
-/// Contents of a witness file: the session and the members of a superblock. The witness has a vote where the metadata disks are even in number, and is always
+/// Contents of a witness file: the session and the members of a superblock. The witness has a vote where the disks that vote are even in number, and is always
 /// written.
 /// </summary>
 /// <param name="Pool">The pool.</param>
@@ -26,8 +26,13 @@ public sealed record WitnessRecord(PoolId Pool, Guid Witness, ulong Session, Poo
     {
         ByteWriter body = new(256);
         body.U64(Session);
-        View.Encode(body);
+        View.Encode(body, votesApart: View.MembersVote);
         History.Encode(body);
+        if (View.MembersVote)
+        {
+            View.EncodeVotes(body);
+        }
+
         byte[] block = new byte[PoolBlock.Size];
         new PoolBlock(Pool, new DiskId(Witness), 0).Seal(block, Magic, body.Written);
         return block;
@@ -45,6 +50,7 @@ public sealed record WitnessRecord(PoolId Pool, Guid Witness, ulong Session, Poo
         ByteReader from = new(body);
         WitnessRecord read = new(pool, witness, from.U64(), PoolView.Decode(ref from));
         read = from is { Failed: false, Remaining: > 0 } ? read with { History = MemberHistory.Decode(ref from) } : read;   // appended later
+        read = from is { Failed: false, Remaining: > 0 } ? read with { View = read.View.DecodeVotes(ref from) } : read;   // appended later
         return from.Failed ? null : read;
     }
 }

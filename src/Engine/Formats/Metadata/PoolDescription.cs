@@ -50,6 +50,18 @@ public sealed record PoolDescription
     /// <summary>Most bytes of slabs that write caches of virtual disks of other pools may take here; <see cref="ulong.MaxValue"/>: no limit.</summary>
     public ulong LentWriteCacheSizeMax { get; init; } = ulong.MaxValue;
 
+    /// <summary>Version of the format: <see cref="OldestFormat"/> to <see cref="NewestFormat"/>. It never falls.</summary>
+    public ushort FormatVersion { get; init; } = OldestFormat;
+
+    /// <summary>The first version: the metadata disks of the pool vote.</summary>
+    public const ushort OldestFormat = 1;
+
+    /// <summary>The version of new pools: since 2 every member votes.</summary>
+    public const ushort NewestFormat = 2;
+
+    /// <summary>Whether every member votes.</summary>
+    public bool MembersVote => FormatVersion >= 2;
+
     /// <summary>Defaults of each layout.</summary>
     public ImmutableArray<ResiliencyDefaults> ResiliencySettings { get; init; } = ResiliencyDefaults.Initial;
 
@@ -76,6 +88,10 @@ public sealed record PoolDescription
         }
 
         to.U64(LentWriteCacheSizeMax);
+        if (FormatVersion > OldestFormat)
+        {
+            to.U16(FormatVersion);
+        }
     }
 
     internal static PoolDescription Decode(ref ByteReader from) => new()
@@ -96,7 +112,19 @@ public sealed record PoolDescription
         RetireMissingPhysicalDisks = (RetireMissingPhysicalDisks)from.U8(),
         ResiliencySettings = ResiliencyDefaults.DecodeAll(ref from),
         LentWriteCacheSizeMax = from.Remaining > 0 ? from.U64() : ulong.MaxValue,   // appended later
+        FormatVersion = DecodeFormat(ref from),
     };
+
+    private static ushort DecodeFormat(ref ByteReader from)
+    {
+        ushort format = from.Remaining > 0 ? from.U16() : OldestFormat;   // appended later
+        if (format is < OldestFormat or > NewestFormat)
+        {
+            from.Fail();
+        }
+
+        return format;
+    }
 }
 
 /// <summary>Defaults of one layout in one pool.</summary>

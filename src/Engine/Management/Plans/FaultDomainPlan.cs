@@ -116,10 +116,10 @@ internal sealed class FaultDomainPlan(IPoolReader pool, VirtualDiskRequest reque
         bool restsOnWitness = Array.Exists(domains, domain => !votes.IsMajority(disk => DomainOf(disk) != domain, false));
         return fatal.Length > 0
             ? $"Virtual disk '{name}' keeps its copies in different fault domains ({level}), but storage pool '{poolName}' does not survive the loss of "
-                + $"{string.Join(" or ", fatal)}: half of its {votes.Total} metadata votes or more are on disks there. Add disks in other fault domains."
+                + $"{string.Join(" or ", fatal)}: half of its {votes.Total} votes or more are those of disks there. Add disks in other fault domains."
             : restsOnWitness
-                ? $"Virtual disk '{name}' survives the loss of one fault domain ({level}) as long as the witness of this host is there: half of the metadata disks "
-                    + $"of storage pool '{poolName}' are in one, and another host cannot open the other half. Disks in a third fault domain need no witness."
+                ? $"Virtual disk '{name}' survives the loss of one fault domain ({level}) as long as the witness of this host is there: half of the votes "
+                    + $"of storage pool '{poolName}' are those of disks in one, and another host cannot open the other half. Disks in a third fault domain need no witness."
                 : "";
 
         string DomainOf(DiskNumber disk) => FaultDomains.DomainOf(pool.State.Disks[disk].Description, level);

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// Pools that lose the majority of their metadata votes while they serve. Such a pool can acknowledge and record nothing more, whatever comes back: its
+// Pools that lose the majority of their votes while they serve. Such a pool can acknowledge and record nothing more, whatever comes back: its
 // disks have to agree on their contents again. So it is closed, and opened again when the majority is back, as a starting host does:
 //
 //   1. The exports end, and everything above the pool; requests under way fail with EIO. Data that was not flushed is as after a crash.
@@ -15,7 +15,7 @@ namespace TierSpaces.Engine.Management;
 //  1. Only the pool that lost its majority is closed.
 //  2. While the pool is closed, its last known state stays known: it is shown as Incomplete, with the reason.
 
-/// <summary>Closes pools that have lost the majority of their metadata votes, and opens them again when it is back.</summary>
+/// <summary>Closes pools that have lost the majority of their votes, and opens them again when it is back.</summary>
 internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener, VirtualDiskOpener disks)
 {
     private const long LostLookNs = 2_000_000_000;

@@ -102,6 +102,24 @@ public sealed class PoolService
         return await _snapshots.Take();
     }, static now => now.Pools.ToArray());
 
+    /// <summary>Brings a pool to the newest version of the format while it serves.</summary>
+    public Task<StoragePoolStatus> RaiseAsync(Guid id) => Change(async LaneTask<PoolId> () =>
+    {
+        ManagedPool managed = _core.Pools.TakeOpen(id);
+        string name = managed.Pool!.State.Pool!.FriendlyName;
+        ushort before = managed.Pool.State.Pool!.FormatVersion;
+        Commits.Require(await managed.Pool.Raise(), name);
+        if (before < PoolDescription.NewestFormat)
+        {
+            _core.Notice($"Storage pool {name} was raised from format version {before} to {PoolDescription.NewestFormat}. Older releases cannot open it any more.");
+        }
+
+        return managed.Id;
+    });
+
+    /// <summary>Refuses what <see cref="RaiseAsync"/> would refuse.</summary>
+    public Task<bool> CheckRaiseAsync(Guid id) => _core.Verbs.Check(() => _core.Pools.TakeOpen(id));
+
     /// <summary>Removes an empty pool: its disks are blank afterwards and stay registered.</summary>
     /// <exception cref="ManagementException">It is not empty, has remote caches, or a disk of it cannot be erased; the pool is there as before.</exception>
     public Task<bool> RemoveAsync(Guid id) => _core.Verbs.Change(() => _removal.Remove(_core.Pools.TakeOpen(id)));

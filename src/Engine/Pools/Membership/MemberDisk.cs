@@ -56,6 +56,12 @@ internal sealed class MemberDisk
     /// <summary>The journal that it has confirmed while it was a metadata disk of this session.</summary>
     internal JournalPosition JournalEnd { get; set; }
 
+    /// <summary>Groups and checkpoints that are on their way to it; it becomes no metadata disk while there are any.</summary>
+    internal int MetadataWrites { get; set; }
+
+    /// <summary>Time until which it is not chosen for the metadata, because it was slow; 0: it may be chosen.</summary>
+    internal long RestsUntilNs { get; set; }
+
     /// <summary>Whether a write fails at once for lack of space, instead of waiting.</summary>
     internal bool FailsWhenFull { get; set; }
 

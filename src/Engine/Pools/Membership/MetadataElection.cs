@@ -3,8 +3,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// The votes of a pool are those of its metadata disks; the witness has one where their number is even. If the disks of a pool are in two enclosures or more,
-// the loss of one enclosure must leave a majority: fewer than half of the metadata disks are in one enclosure, or, with two enclosures, half of them.
+// If the disks of a pool are in two enclosures or more, the loss of one enclosure must leave a metadata disk, and in pools of the first format version, in
+// which only metadata disks vote, a majority of them: fewer than half of the metadata disks are in one enclosure, or, with two enclosures, half of them.
 //
 // Invariants
 //  1. An enclosure gets a further metadata disk only if no enclosure then has more than half of them.

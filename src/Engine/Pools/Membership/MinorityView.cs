@@ -40,7 +40,8 @@ internal static class MinorityView
         foreach (PoolScan scan in chosen)
         {
             MemberDisk disk = new(lane, scan.Disk, scan.Label!) { Newest = scan.Superblock };
-            IoError error = await disk.WriteSuperblock(scan.Superblock! with { Epoch = forced.Rank.Epoch, View = forced });
+            ulong durable = forced.IsMetadata(disk.Number) ? scan.Superblock!.DurableSequence : 0;   // what others know of may be on disks that are not there
+            IoError error = await disk.WriteSuperblock(scan.Superblock! with { Epoch = forced.Rank.Epoch, View = forced, DurableSequence = durable });
             Invariant.That(error == IoError.None, "An overlay takes every write.");
         }
 
@@ -51,7 +52,8 @@ internal static class MinorityView
         view.Contains(scan.Label!.Number) && scan.Superblock!.View.Rank.CompareTo(view.Synced) >= 0);
 
     private static bool IsMetadata(PoolView view, PoolScan scan) =>
-        view.IsMetadata(scan.Label!.Number) || view.Prior?.Disks.Contains(scan.Label.Number) == true;
+        view.MembersVote ? scan.Superblock!.View.IsMetadata(scan.Label!.Number) && view.IsMetadata(scan.Label.Number)
+            : view.IsMetadata(scan.Label!.Number) || view.Prior?.Disks.Contains(scan.Label.Number) == true;
 
     private static PoolView Of(PoolView newest, PoolScan[] chosen, PoolScan[] members)
     {
@@ -69,6 +71,7 @@ internal static class MinorityView
             Synced = rank,
             Members = [.. chosen.Select(scan => new ViewMember(scan.Label!.Number, metadata.Contains(scan))).OrderBy(static member => member.Disk)],
             Witness = Guid.Empty,
+            MembersVote = newest.MembersVote,
         };
     }
 }

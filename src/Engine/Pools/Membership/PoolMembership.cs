@@ -156,7 +156,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
         }
 
         List<DiskNumber> elected = MetadataElection.Choose(
-            state.Disks.Values.Select(static disk => disk.Description), state.Disks.Values.Select(static disk => disk.Description), View.Votes.Disks);
+            state.Disks.Values.Select(static disk => disk.Description), state.Disks.Values.Select(static disk => disk.Description), View.MetadataDisks);
         long most = joining.Where(joiner => elected.Contains(joiner.Member.Number))
             .Select(static joiner => CheckpointStore.MostStatePages(joiner.Member.Layout))
             .Append(store.StatePages.Most).Min();
@@ -254,12 +254,12 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
     // The only metadata disk cannot leave before another one holds the metadata.
     private async LaneTask<CommitResult> LeaveView(DiskNumber number)
     {
-        if (View.Votes.Disks is [var only] && only == number)
+        if (View.MetadataDisks is [var only] && only == number)
         {
             await store.Elect();
         }
 
-        if (View.Votes.Disks is [var last] && last == number)
+        if (View.MetadataDisks is [var last] && last == number)
         {
             return Refused($"Disk {number} is the only one that can hold the pool's metadata.");
         }

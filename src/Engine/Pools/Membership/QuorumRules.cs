@@ -41,9 +41,11 @@ internal sealed record QuorumDecision(
 //   5   the witness it names holds a newer view                        that view is the newest: rows 2 to 4 for it
 //   6   a disk or witness holds a view older than the newest's Synced  it has forgotten: no vote, not a member
 //   7   a witness file that the newest view does not name              no vote
-//   8   even number of metadata disks                                  the witness has a vote; odd: it has none
+//   8   even number of disks with a vote                               the witness has a vote; odd: it has none
 //   9   a disk of the newest view is behind the epoch that another     it has forgotten, as in row 6
 //       disk knows every member to hold
+//  10   every member votes, a majority is present, and no disk of      no quorum
+//       which the metadata can be taken (IsMetadataCopy)
 
 /// <summary>Decides whether the disks present are a quorum.</summary>
 internal static class QuorumRules
@@ -85,8 +87,22 @@ internal static class QuorumRules
             reason = WhyNot(prior, voting, witness, " of the members before an unfinished change", nameOf);
         }
 
+        if (reason.Length == 0 && newest.MembersVote && !disks.Any(disk => voting.Contains(disk.Disk) && IsMetadataCopy(newest, disk)))
+        {
+            string names = string.Join(", ", newest.MetadataDisks.Select(disk => nameOf?.Invoke(disk) ?? $"disk {disk}"));
+            reason = $"no disk that holds the pool's metadata is there; one of these is needed: {names}";
+        }
+
         return new QuorumDecision(newest, reason.Length == 0, session, witness, forgetful, reason);
     }
+
+    /// <summary>
+    /// Whether the metadata are taken from a disk. Where every member votes, it alone is enough, because it held every record before any was acknowledged: in
+    /// the newest view, and before it got that in the view that it still holds. Else the majority of them is there.
+    /// </summary>
+    internal static bool IsMetadataCopy(PoolView newest, VoterReport disk) => newest.MembersVote
+        ? newest.IsMetadata(disk.Disk) && disk.View.IsMetadata(disk.Disk)
+        : newest.IsMetadata(disk.Disk) || newest.Prior?.Disks.Contains(disk.Disk) == true;
 
     private static string WhyNot(
         VoteSet votes, HashSet<DiskNumber> voting, WitnessRecord? witness, string whose, Func<DiskNumber, string>? nameOf)
@@ -99,7 +115,7 @@ internal static class QuorumRules
 
         IEnumerable<string> missing = votes.Disks.Where(disk => !voting.Contains(disk)).Select(disk => nameOf?.Invoke(disk) ?? $"disk {disk}");
         missing = votes.WitnessVotes && !hasWitness ? missing.Append("the witness file") : missing;
-        return $"the majority of the metadata votes{whose} is missing: {string.Join(", ", missing)}; "
+        return $"the majority of the votes{whose} is missing: {string.Join(", ", missing)}; "
             + $"of {votes.Total} votes {(votes.Total / 2) + 1} are needed, and there are {votes.Total - missing.Count()}";
     }
 }

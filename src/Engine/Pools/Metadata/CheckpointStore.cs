@@ -124,6 +124,9 @@ internal sealed class CheckpointStore(MemberDisk disk)
         _newest = _newest with { Stored = stored };
     }
 
+    /// <summary>Gives up what the heap holds: the disk has held no metadata for a while, and gets all of it again.</summary>
+    internal void Forget() => (_newest, _previous, _written) = (Image.None, Image.None, null);
+
     /// <summary>Makes the next checkpoint write every page again: those that it would share may be damaged.</summary>
     internal void ShareNothing() => _newest = _newest with { Stored = [] };
 

@@ -7,10 +7,12 @@ namespace TierSpaces.Engine.Pools;
 // Groups of commits, written to the journal of every metadata disk.
 //
 // Invariants
-//  1. The next group, or a change of the view, starts when every metadata disk has taken the group or failed; so every metadata disk of a new
-//     view holds everything acknowledged under the old.
+//  1. The next group, or a change of the view, starts when every metadata disk has taken the group or failed, or is late (CommitRound); so every
+//     metadata disk of a new view holds everything acknowledged under the old.
 //  2. A group that a disk failed under is acknowledged only when a view without that disk is in force.
-//  3. A sequence is never used twice with different contents in one session: a group waits for space as long as it takes.
+//  3. A late disk loses the metadata with the next view, before the group is acknowledged. If it does not take that view either in the same
+//     time, it has failed.
+//  4. A sequence is never used twice with different contents in one session: a group waits for space as long as it takes.
 
 /// <summary>Writes groups of commits.</summary>
 /// <param name="lane">Lane of the pool.</param>
@@ -30,9 +32,16 @@ internal sealed class CommitGroups(
     internal const int BlocksMax = 16;
 
     private const long FullAfterNs = 60_000_000_000;
+    private const long LookNs = 100_000_000;
+
+    private CommitRound? _round;   // in flight
+    private bool _looks;
 
     /// <summary>Told of every record that has been applied.</summary>
     internal Action<MetadataRecord>? Applied { get; set; }
+
+    /// <summary>Told of a disk that loses the metadata because it is late.</summary>
+    internal Action<MemberDisk>? Demoted { get; set; }
 
     /// <summary>A commit inside an operation.</summary>
     internal async LaneTask<CommitResult> CommitNow(params MetadataRecord[] records)
@@ -97,15 +106,16 @@ internal sealed class CommitGroups(
     private async LaneTask WriteGroup(GroupWrite group)
     {
         committed.Begin(group);
-        LaneTask[] writes = [.. members.Metadata.Select(member => WriteTo(member, group))];
-        foreach (LaneTask write in writes)
+        MemberDisk[] disks = members.Metadata;
+        CommitRound round = new(lane, disks);
+        _round = members.View.MembersVote ? round : null;
+        Array.ForEach(disks, disk => WriteTo(disk, group, round).Forget());
+        LookForLate().Forget();
+        await round.Ended;
+        _round = null;
+        if (!group.IsEnded && (members.FailureCount > 0 || round.Awaited.Count > 0) && !end.IsClosed)
         {
-            await write;
-        }
-
-        if (!group.IsEnded && members.FailureCount > 0 && !end.IsClosed)
-        {
-            await views.ChangeView(ViewPlan.None);
+            await views.ChangeView(new ViewPlan { Demoted = Demote(round.Awaited) });
         }
 
         if (!group.IsEnded)
@@ -120,19 +130,65 @@ internal sealed class CommitGroups(
         }
     }
 
-    private async LaneTask WriteTo(MemberDisk member, GroupWrite group)
+    private async LaneTask WriteTo(MemberDisk member, GroupWrite group, CommitRound round)
     {
+        member.MetadataWrites++;
         IoError error = await JournalEntry.Write(member, group.Entries);
+        member.MetadataWrites--;
         if (error != IoError.None)
         {
             members.NoteFailure(member, $"Writing metadata to {member.Name} failed ({error}).");
+        }
+        else
+        {
+            group.Copies++;
+            if (!group.IsEnded && members.FailureCount == 0 && group.Copies >= members.View.CopiesToCommit)
+            {
+                EndGroup(group);
+            }
+        }
+
+        round.Report(member, error == IoError.None);
+    }
+
+    private async LaneTask LookForLate()
+    {
+        if (_looks)
+        {
             return;
         }
 
-        group.Copies++;
-        if (!group.IsEnded && members.FailureCount == 0 && group.Copies >= members.View.Votes.CopiesToCommit)
+        _looks = true;
+        while (_round is not null)
         {
-            EndGroup(group);
+            await lane.Delay(LookNs);
+            _round?.EndIfLate(Describe);
+        }
+
+        _looks = false;
+    }
+
+    private DiskDescription? Describe(DiskNumber disk) => committed.State.Disk(disk)?.Description;
+
+    private IReadOnlyList<DiskNumber> Demote(IReadOnlyList<MemberDisk> late)
+    {
+        foreach (MemberDisk disk in late)
+        {
+            Demoted?.Invoke(disk);
+            FailUnlessDemoted(disk).Forget();
+        }
+
+        return [.. late.Select(static disk => disk.Number)];
+    }
+
+    private async LaneTask FailUnlessDemoted(MemberDisk disk)
+    {
+        long limit = CommitRound.LimitOf(Describe(disk.Number));
+        await lane.Delay(limit);
+        if (disk.Newest!.View.IsMetadata(disk.Number) && disk.FullSinceNs == 0 && members.Usable(disk.Number) == disk)
+        {
+            members.NoteFailure(disk, $"{disk.Name} has taken no metadata for {2 * limit / 1_000_000_000} seconds.");
+            disk.Disk.Disconnect();   // metadata on its way there must not hold the new view up
         }
     }
 

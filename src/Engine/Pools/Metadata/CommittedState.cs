@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Pools;
 // The committed state of a pool, and what has been written that is not in it yet.
 //
 // Invariants
-//  1. State is what is durable on CopiesToCommit metadata disks of the view in force, and Head is its end in the journal.
+//  1. State is what is durable on PoolView.CopiesToCommit metadata disks of the view in force, and Head is its end in the journal.
 //  2. At most one group is in flight.
 //  3. What waits for a view (the group in flight, records of members that leave) is applied when that view is in force, in the order of the journal.
 

@@ -8,7 +8,8 @@ internal static class FeatureRules
     /// <summary>Returns the features that a release needs to serve a pool in this state.</summary>
     internal static FeatureFlags Of(PoolState state) =>
         new(FeatureFlags.MemberHistoryFeature, 0,
-            (UsesFaultDomains(state) ? FeatureFlags.FaultDomainsFeature : 0) | (UsesParity(state) ? FeatureFlags.ParityFeature : 0));
+            (UsesFaultDomains(state) ? FeatureFlags.FaultDomainsFeature : 0) | (UsesParity(state) ? FeatureFlags.ParityFeature : 0)
+                | (state.Pool?.MembersVote == true ? FeatureFlags.MemberVotesFeature : 0));
 
     private static bool UsesParity(PoolState state) =>
         state.VirtualDisks.Values.Any(static disk => disk.Parts.Any(static part => part.Parities > 0));

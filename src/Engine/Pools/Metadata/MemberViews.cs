@@ -9,10 +9,12 @@ namespace TierSpaces.Engine.Pools;
 // The order, always (a joining disk has its metadata before it is named):
 //   disks leave:  witness, then everyone who stays (and who leaves in good health)
 //   disks join:   old members, witness, joiner
+//   metadata from memory: members that got them, witness, the others; so no crash leaves the view on disks of which none has the metadata
 //   new witness:  last
 // The new view carries the votes of the one before and is in force when the majority of those votes, every member and the
 // witness hold it. Only then is anything acknowledged under it. A disk or witness that fails on the way is left out of the
-// next attempt. When no attempt can reach the majority of the votes before, quorum is lost.
+// next attempt. When no attempt can reach the majority of the votes before, quorum is lost. Where every metadata disk is lost and the votes are not,
+// other members get the metadata from memory, with everything that has been written, before they are named.
 // Then the view is settled: written again without the votes before, so that from now on its own votes are enough.
 
 /// <summary>Brings views of a pool into force.</summary>
@@ -41,6 +43,9 @@ internal sealed class MemberViews(
 
     /// <summary>Told when a view is in force, before its changes are.</summary>
     internal Action? Adopted { get; set; }
+
+    /// <summary>Gives members of the next view the newest metadata, where it has no metadata disk of the one before; returns those that hold it.</summary>
+    internal Func<IReadOnlyCollection<MemberDisk>, LaneTask<List<DiskNumber>>>? PromoteFromMemory { get; set; }
 
     private PoolView View => members.View;
 
@@ -76,10 +81,22 @@ internal sealed class MemberViews(
             int failures = members.FailureCount;
             List<MemberDisk> staying = MembersOf(plan);
             bool canCarry = View.Votes.IsMajority(disk => Reaches(plan, staying, disk), witness != Guid.Empty && witness == View.Witness);
-            if (!canCarry || !staying.Any(member => IsMetadataIn(plan, member.Number)))
+            bool hasMetadata = staying.Exists(member => IsMetadataIn(plan, member.Number));
+            if (canCarry && !hasMetadata && View.MembersVote)
             {
-                LoseQuorum();
+                plan = plan with { Promoted = await PromoteFromMemory!(staying) };
+                hasMetadata = plan.Promoted.Count > 0;
+            }
+
+            if (!canCarry || (!hasMetadata && members.FailureCount == failures))
+            {
+                LoseQuorum(canCarry ? "Every disk that held the pool's metadata is lost, and no other can hold them." : "The majority of the pool's votes is lost.");
                 return false;
+            }
+
+            if (members.FailureCount != failures)
+            {
+                continue;
             }
 
             await _leavers.RecordLeavers(plan, staying);
@@ -115,7 +132,7 @@ internal sealed class MemberViews(
         }
         else
         {
-            LoseQuorum();
+            LoseQuorum("The majority of the pool's votes is lost.");
         }
 
         foreach (MemberDisk other in voters.Where(voter => !View.Contains(voter.Number)))
@@ -141,7 +158,8 @@ internal sealed class MemberViews(
             .Where(member => !members.IsFailed(member.Number) && !plan.Leavers.Contains(member.Number)),
     ];
 
-    private bool IsMetadataIn(ViewPlan plan, DiskNumber disk) => View.IsMetadata(disk) || plan.Promoted.Contains(disk);
+    private bool IsMetadataIn(ViewPlan plan, DiskNumber disk) =>
+        (View.IsMetadata(disk) && !plan.Demoted.Contains(disk)) || plan.Promoted.Contains(disk);
 
     private bool Reaches(ViewPlan plan, List<MemberDisk> staying, DiskNumber disk) =>
         staying.Exists(member => member.Number == disk)
@@ -159,6 +177,8 @@ internal sealed class MemberViews(
             Members = sorted,
             Witness = witness,
             Prior = View.Votes,
+            MembersVote = View.MembersVote || committed.State.Pool!.MembersVote,
+            Joining = [.. sorted.Select(static member => member.Disk).Where(disk => !View.Contains(disk))],
         };
     }
 
@@ -169,13 +189,24 @@ internal sealed class MemberViews(
         List<MemberDisk> others = staying.FindAll(member => !joiners.Contains(member));
         others.AddRange(members.All.Values.Where(member => plan.Leavers.Contains(member.Number) && !members.IsFailed(member.Number)));
         bool isNewWitness = next.Witness != View.Witness;
+        if (!staying.Exists(member => View.IsMetadata(member.Number) && !plan.Demoted.Contains(member.Number)))
+        {
+            List<MemberDisk> holders = joiners.FindAll(joiner => plan.Promoted.Contains(joiner.Number));
+            joiners.RemoveAll(holders.Contains);
+            await superblocks.WriteSuperblocks(next, holders, clean: false);
+        }
+
         bool witnessFirst = joiners.Count == 0 && !isNewWitness;
         if (witnessFirst && !await TryWriteWitness(next))
         {
             return false;
         }
 
-        await superblocks.WriteSuperblocks(next, others, clean: false);
+        if (others.Count > 0)
+        {
+            await superblocks.WriteSuperblocks(next, others, clean: false);
+        }
+
         if (!witnessFirst && !isNewWitness && !await TryWriteWitness(next))
         {
             return false;
@@ -235,11 +266,11 @@ internal sealed class MemberViews(
         }
     }
 
-    private void LoseQuorum()
+    private void LoseQuorum(string what)
     {
         string[] failed = [.. members.FailureReasons.Distinct()];
         string more = failed.Length > 1 ? $" {failed.Length - 1} more {(failed.Length > 2 ? "disks have" : "disk has")} failed." : "";
-        end.LoseQuorum($"The majority of the pool's metadata votes is lost. {failed.FirstOrDefault()}".TrimEnd() + more);
+        end.LoseQuorum($"{what} {failed.FirstOrDefault()}".TrimEnd() + more);
         MembershipChanged?.Invoke(new MembershipChange(MembershipChangeKind.QuorumLost, DiskNumber.None, end.LostReason));
     }
 }

@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Pools;
 // Invariants
 //  1. The pump begins nothing before what it began last has ended.
 //  2. The journal is not written over the blocks that follow the checkpoint before the newest.
-//  3. Without a majority nothing is written any more.
+//  3. Without a majority of the votes nothing is written any more.
 //  4. An operation does not overtake commits that were asked for before it: a disk does not join before marks of what it missed.
 
 /// <summary>Journal, checkpoints, superblocks and views of an open pool.</summary>
@@ -39,9 +39,11 @@ internal sealed class MetadataStore
         Views = new MemberViews(environment, start.Id, start.Session, End, Members, _committed, Superblocks);
         Checkpoints = new StateCheckpoints(environment.Lane, End, Members, _committed, Superblocks, _commits, Kick);
         _groups = new CommitGroups(environment.Lane, start.Session, End, Members, _committed, _commits, Views, Checkpoints, Superblocks);
-        _voters = new MetadataVoters(Members, _committed, Checkpoints, Views);
+        _voters = new MetadataVoters(environment.Lane, End, Members, _committed, Checkpoints, Views, Kick);
         _scrub = new MetadataScrub(End, Members, _committed, Superblocks, Checkpoints);
         Views.Adopted = _voters.Request;
+        Views.PromoteFromMemory = _voters.PromoteFromMemory;
+        _groups.Demoted = _voters.Rest;
     }
 
     /// <summary>Told of every record that has been applied.</summary>
@@ -135,7 +137,7 @@ internal sealed class MetadataStore
         disk.SkipsFlush = State.Pool?.IsPowerProtected == true;
     }
 
-    /// <summary>Inside an operation: chooses metadata disks where some are missing, gives them the metadata, and lets them vote.</summary>
+    /// <summary>Inside an operation: chooses metadata disks where some are missing, gives them the metadata, and names them in a view.</summary>
     internal LaneTask Elect() => _voters.Elect();
 
     /// <summary>Holds the pump back while the pool is being opened or made.</summary>

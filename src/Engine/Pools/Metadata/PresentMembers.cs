@@ -62,10 +62,10 @@ internal sealed class PresentMembers
     /// <summary>Whether a disk has failed since the view in force was decided.</summary>
     internal bool IsFailed(DiskNumber disk) => _failures.Count > 0 && _failures.ContainsKey(disk);
 
-    /// <summary>Whether a majority of the votes and a metadata disk are left without this disk.</summary>
+    /// <summary>Whether a majority of the votes and a disk that holds the metadata, or can take them, are left without this disk.</summary>
     internal bool CanSpare(DiskNumber disk) =>
         View.Votes.IsMajority(vote => vote != disk && IsUsable(vote), View.Witness != Guid.Empty)
-        && _disks.Keys.Any(other => other != disk && View.IsMetadata(other) && IsUsable(other));
+        && _disks.Keys.Any(other => other != disk && (View.MembersVote || View.IsMetadata(other)) && IsUsable(other));
 
     /// <summary>Adds a present member of the view.</summary>
     internal void Add(MemberDisk disk)

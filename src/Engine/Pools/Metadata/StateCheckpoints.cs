@@ -58,9 +58,12 @@ internal sealed class StateCheckpoints(
     }
 
     /// <summary>Gives a disk a checkpoint of the present state and a superblock that names it.</summary>
-    internal async LaneTask<IoError> WriteFullCheckpoint(MemberDisk disk)
+    internal LaneTask<IoError> WriteFullCheckpoint(MemberDisk disk) => WriteFullCheckpoint(disk, committed.State, committed.Head);
+
+    /// <summary>Gives a disk a checkpoint of a state and a superblock that names it.</summary>
+    internal async LaneTask<IoError> WriteFullCheckpoint(MemberDisk disk, PoolState state, JournalPosition position)
     {
-        IoError error = await disk.Checkpoints.Write(committed.State, committed.Head);
+        IoError error = await disk.Checkpoints.Write(state, position);
         return error == IoError.None && !(await superblocks.WriteSuperblocks(members.View, [disk], clean: false)).Contains(disk.Number) ? IoError.Io : error;
     }
 
@@ -79,12 +82,14 @@ internal sealed class StateCheckpoints(
         PoolState state = committed.State;
         JournalPosition position = committed.Head;
         MemberDisk[] disks = [.. members.Metadata];
+        Array.ForEach(disks, static disk => disk.MetadataWrites++);
         LaneTask<IoError>[] writes = [.. disks.Select(disk => disk.Checkpoints.Write(state, position))];
         List<MemberDisk> complete = [];
         Problem = "";
         for (int i = 0; i < disks.Length; i++)
         {
             IoError error = await writes[i];
+            disks[i].MetadataWrites--;
             if (error == IoError.None)
             {
                 complete.Add(disks[i]);

@@ -48,7 +48,9 @@ internal sealed record RecoveredState(
 internal static class StateRecovery
 {
     /// <summary>Recovers from these disks; their superblocks have been read.</summary>
-    internal static async LaneTask<RecoveredState> Recover(IReadOnlyCollection<MemberDisk> disks)
+    /// <param name="disks">Metadata disks.</param>
+    /// <param name="known">Sequence that is known from other members to have been durable.</param>
+    internal static async LaneTask<RecoveredState> Recover(IReadOnlyCollection<MemberDisk> disks, ulong known)
     {
         List<FoundBlock> blocks = [];
         foreach (MemberDisk disk in disks)
@@ -66,7 +68,7 @@ internal static class StateRecovery
             return Failed("no metadata disk present names a checkpoint");
         }
 
-        ulong durable = disks.Max(static disk => disk.Newest!.DurableSequence);
+        ulong durable = Math.Max(known, disks.Max(static disk => disk.Newest!.DurableSequence));
         JournalDecision decision = JournalRecovery.Decide(blocks, candidates[0].Root.Position, durable);
         return decision.Verdict == JournalVerdict.Found ? await Replay(candidates, decision, blocks) : Failed(decision.Reason);
     }

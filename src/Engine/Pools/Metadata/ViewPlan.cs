@@ -17,6 +17,9 @@ internal sealed record ViewPlan
     /// <summary>Members or joiners that become metadata disks; they hold checkpoint and journal.</summary>
     internal IReadOnlyList<DiskNumber> Promoted { get; init; } = [];
 
+    /// <summary>Members that stay and hold no metadata any more, because they are slow.</summary>
+    internal IReadOnlyList<DiskNumber> Demoted { get; init; } = [];
+
     /// <summary>A new witness, or null for the old one.</summary>
     internal Guid? Witness { get; init; }
 }

@@ -116,6 +116,33 @@ public sealed class PoolBlockTests
         Assert.Equal(View.Prior!.Disks.AsEnumerable(), read.View.Prior!.Disks);
     }
 
+    // A release that knows no votes of members reads all of it but these, and says which release it needs.
+    [Fact]
+    public void The_votes_of_members_are_written_behind_what_older_releases_read()
+    {
+        DiskNumber[] disks = [.. Enumerable.Range(1, PoolView.MaxMembers).Select(static disk => new DiskNumber((ushort)disk))];
+        PoolView view = View with
+        {
+            MembersVote = true, Members = [.. disks.Select(static disk => new ViewMember(disk, disk.Value <= 5))],
+            Prior = new VoteSet([.. disks], View.Witness),
+            Joining = [disks[7], disks[511]],
+        };
+        byte[] block = new byte[PoolBlock.Size];
+        FeatureFlags features = new(FeatureFlags.MemberHistoryFeature, 0, FeatureFlags.MemberVotesFeature);
+        (Superblock with { View = view, Features = features }).Encode(block, s_pool, s_disk, 8192);
+        Assert.Equal(BlockStatus.Intact, Superblock.Decode(block, s_pool, s_disk, 8192, out Superblock? read));
+        Assert.True(read!.View.MembersVote);
+        Assert.Equal(disks, read.View.Prior!.Disks);
+        Assert.Equal(disks.Except(view.Joining), read.View.Votes.Disks);
+        Assert.Equal(5, read.View.CopiesToCommit);
+        Assert.Equal(0, block[205]);   // "votes before" of older releases: absent
+
+        WitnessRecord? witness = WitnessRecord.Decode(
+            new WitnessRecord(s_pool, view.Witness, 4, view) { History = History }.Encode(), s_pool, view.Witness);
+        Assert.True(witness!.View.MembersVote);
+        Assert.Equal(disks, witness.View.Prior!.Disks);
+    }
+
     [Fact]
     public void A_label_of_a_newer_release_is_told_from_a_damaged_one()
     {
@@ -143,7 +170,7 @@ public sealed class PoolBlockTests
             BitConverter.TryWriteBytes(block.AsSpan(48), Crc32c.Compute(block));
             if (Superblock.Decode(block, s_pool, s_disk, 8192, out Superblock? read) == BlockStatus.Intact)
             {
-                Assert.InRange(read!.View.Votes.Disks.Length, 1, PoolView.MaxMetadataDisks);
+                Assert.InRange(read!.View.MetadataDisks.Length, 1, PoolView.MaxMetadataDisks);
                 Assert.InRange(read.View.Members.Length, 1, PoolView.MaxMembers);
                 Assert.DoesNotContain(read.View.Members, static member => member.Disk == DiskNumber.None);
             }

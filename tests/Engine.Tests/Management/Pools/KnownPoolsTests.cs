@@ -29,7 +29,7 @@ public sealed class KnownPoolsTests
         Assert.Equal(("p", false, HealthStatus.Unhealthy, PoolOperationalStatus.Incomplete),
             (pool.Description.FriendlyName, pool.IsOpen, pool.Health, pool.OperationalStatus));
         Assert.Equal(
-            "the majority of the metadata votes is missing: 0, 1, 2; of 5 votes 3 are needed, and there are 2", pool.StatusReason);
+            "the majority of the votes is missing: 0, 1, 2; of 5 votes 3 are needed, and there are 2", pool.StatusReason);
         Assert.Equal((HealthStatus.Healthy, "OK"), (_world.Physical(3).Health, _world.Physical(3).OperationalStatus));
         Assert.Equal($"Its storage pool is not open: {pool.StatusReason}", _world.Physical(3).StatusReason);
         for (int number = 0; number < 3; number++)

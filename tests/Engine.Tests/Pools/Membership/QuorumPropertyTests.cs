@@ -8,7 +8,7 @@ using TierSpaces.Simulation;
 namespace TierSpaces.Engine.Tests.Pools;
 
 /// <summary>
-/// A pool of two to four disks, two hosts, and whatever can happen to them: disks pulled, put back, carried to the other
+/// A pool of two to eight disks, of which some hold no metadata, two hosts, and whatever can happen to them: disks pulled, put back, carried to the other
 /// host; the state folder lost or unwritable; power cut or host killed in the middle of anything. Whatever happens, every
 /// pool that serves holds everything that was ever acknowledged or seen by one that served: there is one lineage. And with
 /// all disks in one place the pool opens.
@@ -28,7 +28,7 @@ public sealed class QuorumPropertyTests
         }
 
         foreach (string wanted in (string[])["opened without a disk", "incomplete", "new witness", "crash in open", "crash in commit",
-            "crash in rejoin", "two hosts up", "evicted", "rejoined", "quorum lost"])
+            "crash in rejoin", "two hosts up", "evicted", "rejoined", "quorum lost", "raised", "crash in raise", "all metadata disks lost"])
         {
             Assert.True(sometimes.GetValueOrDefault(wanted) > 0, $"'{wanted}' was never reached: {string.Join(", ", sometimes)}");
         }
@@ -86,15 +86,16 @@ public sealed class QuorumPropertyTests
 
         private void Begin()
         {
-            int disks = 2 + _choices.Next(3);
+            int disks = seed % 12 == 3 ? 10 : seed % 12 is 6 or 9 ? 6 + _choices.Next(3) : 2 + _choices.Next(3);   // more than 5: some hold no metadata
             Site site = _sites[0];
             site.Lane = new SimLane(_nextSeed++);
             site.Plugged.AddRange(Enumerable.Range(1, disks).Select(i => new SimMedia($"dev{i}", 8 << 20, seed % 8 == 0 ? 512 : 4096)));
             site.Disks = [.. site.Plugged.Select(medium => new SimDisk(site.Lane, medium))];
             site.Pool = site.Lane.Run(Pool.Create(
-                Environment(site), new NewPoolSpec { FriendlyName = "p" }, [.. site.Disks.Select(static disk => new NewDiskSpec(disk, "d"))]));
+                Environment(site), new NewPoolSpec { FriendlyName = "p", FormatVersion = (ushort)(seed % 5 == 0 ? 1 : 2) },
+                [.. site.Disks.Select(static disk => new NewDiskSpec(disk, "d"))]));
             _id = site.Pool.Id;
-            Log($"{disks} disks");
+            Log($"{disks} disks, format {site.Pool.State.Pool!.FormatVersion}");
         }
 
         private void Wander()
@@ -113,14 +114,21 @@ public sealed class QuorumPropertyTests
             _crashOdds = 2;
             if (_choices.Next(3) > 0 && site.Plugged.Count > 1)
             {
-                _shelf.Add(Unplug(site, _choices.Next(site.Plugged.Count)));
-                Log($"pull {_shelf[^1].Key} from {Name(site)}");
+                int count = site.Plugged.Count > 4 ? 1 + _choices.Next(site.Plugged.Count - 2) : 1;
+                HashSet<string>? metadata = site.Pool is { } pool && _choices.Next(3) == 0 ? KeysOfMetadata(site, pool) : null;
+                for (int more = metadata?.Count ?? count; more > 0; more--)
+                {
+                    int index = metadata is null ? _choices.Next(site.Plugged.Count) : site.Plugged.FindIndex(medium => metadata.Contains(medium.Key));
+                    _shelf.Add(Unplug(site, index));
+                    Log($"pull {_shelf[^1].Key} from {Name(site)}");
+                }
             }
             else
             {
                 Plug(site);
             }
 
+            Raise(site);
             Commit(site);
             foreach (Site up in _sites.Where(static up => up.Lane is not null))
             {
@@ -141,6 +149,10 @@ public sealed class QuorumPropertyTests
                 }
             }
         }
+
+        private static HashSet<string> KeysOfMetadata(Site site, Pool pool) =>
+            [.. pool.View.MetadataDisks.Select(pool.Disk).OfType<SimDisk>().Where(disk => site.Disks.Contains(disk) && !disk.Pulled)
+                .Select(static disk => disk.Media.Key)];
 
         private void Deal()
         {
@@ -199,7 +211,9 @@ public sealed class QuorumPropertyTests
             }
 
             int number = _nextCommit++;
+            bool isBare = pool.View.MetadataDisks.All(disk => pool.Disk(disk) is not SimDisk { Pulled: false });
             CommitResult? result = AttemptCommit(site, pool.Commit(Records(number)), "commit");
+            Count(isBare && result?.Succeeded == true ? "all metadata disks lost" : "a metadata disk there");
             Log($"commit {number} on {Name(site)}: {result?.Status.ToString() ?? "crash"} {result?.Reason}");
             if (result?.Succeeded == true)
             {
@@ -220,6 +234,21 @@ public sealed class QuorumPropertyTests
             Guid padding = new(99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
             JobRecord large = new(padding, new byte[JobRecord.MaxStateBytes]);
             return [PoolWorld.Job(number, 1), .. Enumerable.Repeat(large, _choices.Next(3) == 0 ? _choices.Next(9) : 0)];
+        }
+
+        private void Raise(Site site)
+        {
+            if (site.Pool is { } pool && _choices.Next(2) == 0)
+            {
+                bool isOld = !pool.View.MembersVote;
+                CommitResult? raised = AttemptCommit(site, pool.Raise(), "raise");
+                Log($"raise on {Name(site)}: {raised?.Status.ToString() ?? "crash"} {raised?.Reason}");
+                Count(isOld && raised?.Succeeded == true ? "raised" : "not raised");
+                if (raised?.Status == CommitStatus.NoQuorum)
+                {
+                    Stop(site, keepCache: true);
+                }
+            }
         }
 
         private bool Pull(Site site)

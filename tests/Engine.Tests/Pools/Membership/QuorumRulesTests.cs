@@ -93,6 +93,40 @@ public sealed class QuorumRulesTests
         Assert.False(QuorumRules.Decide([reports[0], reports[2]], static _ => null).HasQuorum);
     }
 
+    [Theory]
+    [InlineData(new[] { 1, 6, 7, 8 }, true, "")]
+    [InlineData(new[] { 5, 6, 7, 8 }, true, "")]
+    [InlineData(new[] { 1, 2, 3, 4 }, false, "the majority of the votes is missing: disk 5, disk 6, disk 7, disk 8, the witness file; of 9 votes 5 are needed, and there are 4")]
+    [InlineData(new[] { 6, 7, 8 }, true, "the majority of the votes is missing: disk 1, disk 2, disk 3, disk 4, disk 5; of 9 votes 5 are needed, and there are 4")]
+    public void Row_10_every_member_votes(int[] present, bool witness, string reason)
+    {
+        PoolView view = MemberVotes(8);
+        present = [.. present.Where(static disk => disk <= 8)];
+        QuorumDecision decision = Decide(present.Select(disk => (disk, view)), witness ? view : null);
+        Assert.Equal(reason, decision.Reason);
+        Assert.Equal(reason.Length == 0, decision.HasQuorum);
+    }
+
+    [Fact]
+    public void Row_10_a_majority_without_metadata_does_not_go_on()
+    {
+        PoolView view = MemberVotes(12);
+        QuorumDecision decision = Decide(Enumerable.Range(6, 7).Select(disk => (disk, view)), null);
+        Assert.Equal("no disk that holds the pool's metadata is there; one of these is needed: disk 1, disk 2, disk 3, disk 4, disk 5", decision.Reason);
+        Assert.True(Decide(Enumerable.Range(5, 7).Select(disk => (disk, view)), null).HasQuorum);
+    }
+
+    // Disk 6 is to get the metadata with the newest view, and holds the one before: its copy may be as old as it likes.
+    [Fact]
+    public void Row_10_a_disk_that_holds_the_view_before_has_the_role_it_had_there()
+    {
+        PoolView before = MemberVotes(12);
+        PoolView next = before with { Rank = new ViewRank(1, 2), Prior = before.Votes, Members = before.Members.SetItem(5, new(new DiskNumber(6), true)) };
+        Assert.False(Decide([(6, before), (7, next), .. Enumerable.Range(8, 5).Select(disk => (disk, next))], next).HasQuorum);
+        Assert.True(Decide([(6, next), (7, next), .. Enumerable.Range(8, 5).Select(disk => (disk, next))], next).HasQuorum);
+        Assert.True(Decide([(1, before), (7, next), .. Enumerable.Range(8, 5).Select(disk => (disk, next))], next).HasQuorum);
+    }
+
     [Fact]
     public void The_highest_session_is_the_highest_anyone_knows()
     {
@@ -111,8 +145,10 @@ public sealed class QuorumRulesTests
     [InlineData(5, 3)]
     public void Every_majority_holds_a_copy_of_what_was_committed(int members, int copies)
     {
-        VoteSet votes = View(1, 1, members).Votes;
-        Assert.Equal(copies, votes.CopiesToCommit);
+        PoolView view = View(1, 1, members);
+        VoteSet votes = view.Votes;
+        Assert.Equal(copies, view.CopiesToCommit);
+        Assert.Equal(members, (view with { MembersVote = true }).CopiesToCommit);
         for (int present = 0; present < 1 << members; present++)
         {
             bool isMajority = votes.IsMajority(disk => (present >> (disk.Value - 1) & 1) != 0, holdsWitness: true);
@@ -124,6 +160,12 @@ public sealed class QuorumRulesTests
     private static QuorumDecision Decide(IEnumerable<(int Disk, PoolView View)> disks, PoolView? witness) => QuorumRules.Decide(
         [.. disks.Select(static disk => new VoterReport(new DiskNumber((ushort)disk.Disk), disk.View.Rank.Session, disk.View))],
         id => witness is null ? null : new WitnessRecord(s_pool, id, witness.Rank.Session, witness));
+
+    private static PoolView MemberVotes(int members)
+    {
+        PoolView view = View(1, 1, members);
+        return view with { MembersVote = true, Members = [.. view.Members.Select(static member => member with { IsMetadata = member.Disk.Value <= 5 })] };
+    }
 
     private static PoolView View(ulong session, ulong epoch, int members) => new()
     {
