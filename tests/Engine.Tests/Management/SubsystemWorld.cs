@@ -142,6 +142,24 @@ internal sealed class SubsystemWorld : IDiskFactory
         })).UniqueId;
     }
 
+    /// <summary>A copy of a disk, which is not registered. Returns its number.</summary>
+    internal int CopyOf(int number)
+    {
+        _media.Add(_media[number].CloneAs($"disk{_media.Count}"));
+        Disks = [.. Disks, null!];
+        return _media.Count - 1;
+    }
+
+    /// <summary>Replaces what is at the place of a disk, which is not open, by a copy of another disk.</summary>
+    internal void Replace(int number, int original) => _media[number] = _media[original].CloneAs($"disk{number}");
+
+    /// <summary>Registers what is at the place of a disk.</summary>
+    internal PhysicalDiskStatus Register(int number) =>
+        Run(Subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = $"/sim/{number}", Overrides = new DiskOverrides(MediaType.SSD) }));
+
+    /// <summary>Hash of everything on a disk.</summary>
+    internal ulong Hash(int number) => _media[number].Hash();
+
     /// <summary>A further member of the pool.</summary>
     internal Guid AddDisk(DiskUsage usage, PlaceChange? place = null)
     {

@@ -27,6 +27,7 @@ internal sealed class DiskOpener(SubsystemCore core)
     {
         disk.Problem = "";
         disk.IsSplit = false;
+        disk.Copy = CopyState.None;
         disk.IsStillHeld = false;
         try
         {

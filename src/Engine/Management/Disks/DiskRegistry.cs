@@ -110,12 +110,24 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     public bool IsSplit { get; set; }
 
+    /// <summary>Whether another device carries its disk identity, so that it is not used: see <see cref="DiskCopies"/>.</summary>
+    [JsonIgnore]
+    internal CopyState Copy { get; set; }
+
+    /// <summary>Whether it is the device of its disk identity that served last since the host started.</summary>
+    [JsonIgnore]
+    internal bool HasServed { get; set; }
+
+    /// <summary>Whether it was refused as a copy, is none any more, and waits to be used.</summary>
+    [JsonIgnore]
+    internal bool IsReleased { get; set; }
+
     /// <summary>A process that has ended has it open still.</summary>
     [JsonIgnore]
     public bool IsStillHeld { get; set; }
 
     /// <summary>Returns the disk as it is now; called on the lane.</summary>
-    internal RegisteredDisk Copy() => (RegisteredDisk)MemberwiseClone();
+    internal RegisteredDisk Clone() => (RegisteredDisk)MemberwiseClone();
 }
 
 /// <summary>The list of registered disks in the host's state: a convenience for finding members again, never truth about a pool.</summary>

@@ -13,6 +13,9 @@ namespace TierSpaces.Engine.Management;
 /// <summary>The registered disks, the changes of their list, and which members of pools they are.</summary>
 internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<string> notice)
 {
+    /// <summary>Devices that carry the identity of another one.</summary>
+    internal DiskCopies Copies { get; } = new(registry, pools, notice);
+
     /// <summary>Every registered disk, in the order of registration.</summary>
     internal IReadOnlyList<RegisteredDisk> All => registry.Disks;
 
@@ -91,6 +94,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
         if (disk.LastMember != member)
         {
             disk.LastMember = member;
+            disk.HasServed = false;
             Keep().Forget();
         }
     }

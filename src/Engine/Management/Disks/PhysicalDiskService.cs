@@ -100,8 +100,9 @@ public sealed class PhysicalDiskService
         _diskChecks.CheckRegistration(spec);
         RegisteredDisk disk = NewRegistration(spec);
         await _diskOpener.Open(disk, mustOpen: true);
+        ManagementException? copied = _diskChecks.WhyCopied(disk, spec.Path);
         await disk.Disk!.Close();
-        return true;
+        return copied is null ? true : throw copied;
     });
 
     /// <summary>Forgets a disk that is no member of an open pool. The disk itself is left as it is.</summary>
@@ -110,6 +111,7 @@ public sealed class PhysicalDiskService
         RegisteredDisk disk = _diskChecks.TakeUnpooled(id);
         await _core.Disks.Remove(disk);
         await DiskOpener.Close(disk);
+        await _opener.UseReleased();
         _core.ForgetPools();
         return true;
     });
@@ -208,19 +210,61 @@ public sealed class PhysicalDiskService
         }
 
         await LookAgain(disk);
+        await _opener.UseReleased();
         return new Changed(disk.DeviceId, Guid.Empty) { Erased = erased };
     });
 
     /// <summary>Refuses what <see cref="ResetAsync"/> would refuse, and lists the signatures that it would erase.</summary>
     public Task<FoundSignatures> PlanResetAsync(Guid id) => _core.Verbs.Change(() => _diskOpener.Signatures.Find(_diskChecks.TakeErasable(id).Open));
 
+    /// <summary>Clears what a device holds that need not be registered, as <see cref="ResetAsync"/> does. Answers with the signatures that were erased.</summary>
+    public Task<FoundSignatures> ResetPathAsync(string path) => _core.Verbs.Change(() => WithDevice(path, async LaneTask<FoundSignatures> (open) =>
+    {
+        FoundSignatures erased = await _diskOpener.Signatures.Erase(open);
+        return await PoolScan.Erase(_core.Lane, open) is not IoError.None and var error
+            ? throw new ManagementException(ManagementError.Failed, $"-Path '{path}': could not be cleared: {error}.")
+            : erased;
+    }));
+
+    /// <summary>Refuses what <see cref="ResetPathAsync"/> would refuse, and lists the signatures that it would erase.</summary>
+    public Task<FoundSignatures> PlanResetPathAsync(string path) => _core.Verbs.Change(() => WithDevice(path, _diskOpener.Signatures.Find));
+
+    /// <summary>Opens a device that is not registered while something is done with it.</summary>
+    private async LaneTask<FoundSignatures> WithDevice(string path, Func<IDisk, LaneTask<FoundSignatures>> work)
+    {
+        _diskChecks.CheckUnregistered(path);
+        RegisteredDisk device = NewRegistration(new RegistrationSpec { Path = path });
+        await _diskOpener.Open(device, mustOpen: true);
+        try
+        {
+            return await work(device.Disk!);
+        }
+        finally
+        {
+            await DiskOpener.Close(device);
+            await ReadPartitionsAgain(DiskUri.Parse(device.Uri));
+        }
+    }
+
     /// <summary>Opens a disk again that was erased. The system looks for partitions again meanwhile: those that it knew are gone.</summary>
     private async LaneTask<Nothing> LookAgain(RegisteredDisk disk)
     {
         DiskUri uri = DiskUri.Parse(disk.Uri);
-        if (uri.Kind == DiskKind.Block && _core.Options.Signatures is { } tool)
+        if (uri.Kind == DiskKind.Block)
         {
             await DiskOpener.Close(disk);
+            await ReadPartitionsAgain(uri);
+        }
+
+        await _diskOpener.Open(disk);
+        return default;
+    }
+
+    /// <summary>Makes the system look for partitions again on a block device that is not open.</summary>
+    private async LaneTask<Nothing> ReadPartitionsAgain(DiskUri uri)
+    {
+        if (uri.Kind == DiskKind.Block && _core.Options.Signatures is { } tool)
+        {
             TimedCall<bool> reading = new(_core.Lane, static _ => LaneTask.Completed, static _ => { });
             await reading.EndsWithin(DeviceOpenings.PatienceNs, _core.Lane.CallBlocking(() =>
             {
@@ -229,7 +273,6 @@ public sealed class PhysicalDiskService
             }));
         }
 
-        await _diskOpener.Open(disk);
         return default;
     }
 
@@ -239,6 +282,11 @@ public sealed class PhysicalDiskService
         await _diskOpener.Open(disk, mustOpen: true, isNew);
         try
         {
+            if (_diskChecks.WhyCopied(disk, spec.Path) is { } copied)
+            {
+                throw copied;
+            }
+
             await _core.Disks.Add(disk, spec.Path);
         }
         catch (ManagementException)
@@ -247,6 +295,7 @@ public sealed class PhysicalDiskService
             throw;
         }
 
+        _core.Disks.Copies.Prefer(disk);
         await _opener.OfferOrOpen(disk);
         return new Changed(disk.DeviceId, Guid.Empty);
     }

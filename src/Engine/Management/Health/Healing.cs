@@ -12,6 +12,7 @@ namespace TierSpaces.Engine.Management;
 //   because no other disk of its cache is there, is opened again it is missing past the grace time it is given up (Usage Retired), if
 //   RetireMissingPhysicalDisks says so and a slab on it can be
 //                                         rebuilt elsewhere (MissingDisks)
+//   a copy of a disk is taken away        the one that is left is used (MissingDisks)
 //   a disk has had too many errors        it is retired as well, if there is room for all that it holds (FailingDisks)
 //   a retired disk holds slabs            each virtual disk is repaired as soon as one of those slabs has somewhere to go (RepairService)
 //
@@ -42,6 +43,7 @@ internal sealed class Healing(
 
     private async LaneTask<Nothing> Tend()
     {
+        await missing.LeaveGoneCopies();
         foreach (ManagedPool managed in core.Pools.All.ToArray())
         {
             if (!core.Verbs.IsStopped)
