@@ -67,4 +67,10 @@ public interface IDiskFactory
     /// <param name="use">Opened for writing, a disk has no other opener; opened for reading, none that writes.</param>
     /// <exception cref="DiskOpenException">It could not be opened; nothing was changed. Thrown when the result is read.</exception>
     LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite);
+
+    /// <summary>
+    /// Names the hardware behind a URI without opening it as a disk, see <see cref="DiskIdentity.Hardware"/>. The system calls are made on a thread. Empty where
+    /// nothing is known or there.
+    /// </summary>
+    LaneTask<string> NameHardware(ILane lane, string uri);
 }

@@ -90,6 +90,8 @@ internal sealed class SubsystemWorld : IDiskFactory
         Start();
     }
 
+    public LaneTask<string> NameHardware(ILane lane, string uri) => LaneTask.FromResult("");
+
     public async LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
     {
         int number = int.Parse(uri[(uri.LastIndexOf('/') + 1)..], System.Globalization.CultureInfo.InvariantCulture);

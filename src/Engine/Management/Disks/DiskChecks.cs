@@ -146,6 +146,12 @@ internal sealed class DiskChecks(SubsystemCore core)
         }
     }
 
+    /// <summary>Validation error of a device that is a path to the hardware of a registered disk.</summary>
+    internal ManagementException IsPathOf(RegisteredDisk known, string path) => new(
+        ManagementError.PhysicalDiskInUse,
+        $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(known)}' ({known.Uri}). Valid: a device that is not registered by any path.",
+        "Name the disk by -FriendlyName or -UniqueId.");
+
     private static void RequireAbsolute(string path)
     {
         if (!Path.IsPathFullyQualified(path))

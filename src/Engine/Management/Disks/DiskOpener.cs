@@ -69,6 +69,13 @@ internal sealed class DiskOpener(SubsystemCore core)
         return default;
     }
 
+    /// <summary>Returns a registered disk on the hardware behind a URI, whatever its own path; null if there is none, or nothing is known of the hardware.</summary>
+    internal async LaneTask<RegisteredDisk?> FindSameHardware(string uri)
+    {
+        string hardware = await _openings.NameHardware(uri);
+        return hardware.Length == 0 ? null : core.Disks.All.FirstOrDefault(disk => disk.Identity?.Hardware == hardware);
+    }
+
     /// <summary>Closes a disk that no pool owns, and with it its lock and descriptor.</summary>
     internal static async LaneTask<Nothing> Close(RegisteredDisk disk)
     {

@@ -234,6 +234,11 @@ public sealed class PhysicalDiskService
     {
         _diskChecks.CheckUnregistered(path);
         RegisteredDisk device = NewRegistration(new RegistrationSpec { Path = path });
+        if (await _diskOpener.FindSameHardware(device.Uri) is { } known)
+        {
+            throw _diskChecks.IsPathOf(known, path);
+        }
+
         await _diskOpener.Open(device, mustOpen: true);
         try
         {
