@@ -80,7 +80,7 @@ internal sealed class GoldenWorld : IDiskFactory
     }
 
     /// <inheritdoc/>
-    public LaneTask<string> NameHardware(ILane lane, string uri) => LaneTask.FromResult("");
+    public LaneTask<DeviceNames> NameDevice(ILane lane, string uri) => LaneTask.FromResult(DeviceNames.None);
 
     public async LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
     {

@@ -31,7 +31,7 @@ public sealed class DiskFactory : IDiskFactory
             : throw new InvalidOperationException("A disk is opened on the real lane that will use it.");
 
     /// <inheritdoc/>
-    public LaneTask<string> NameHardware(ILane lane, string uri)
+    public LaneTask<DeviceNames> NameDevice(ILane lane, string uri)
     {
         string path = DiskUri.Parse(uri).Path;
         return lane.CallBlocking(() => Hardware.OfPath(path, _devices));

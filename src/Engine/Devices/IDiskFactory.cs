@@ -44,6 +44,15 @@ public enum DiskOpenFailure
     NoAnswer,
 }
 
+/// <summary>What names a device and its hardware.</summary>
+/// <param name="DeviceKey">As in <see cref="DiskIdentity"/>.</param>
+/// <param name="Hardware">As in <see cref="DiskIdentity"/>.</param>
+public readonly record struct DeviceNames(string DeviceKey, string Hardware)
+{
+    /// <summary>Nothing is known, or nothing is there.</summary>
+    public static DeviceNames None { get; } = new("", "");
+}
+
 /// <summary>Access that a disk is opened with.</summary>
 public enum DiskUse
 {
@@ -69,8 +78,8 @@ public interface IDiskFactory
     LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite);
 
     /// <summary>
-    /// Names the hardware behind a URI without opening it as a disk, see <see cref="DiskIdentity.Hardware"/>. The system calls are made on a thread. Empty where
-    /// nothing is known or there.
+    /// Names the device behind a URI and its hardware without opening it as a disk, see <see cref="DiskIdentity"/>. The system calls are made on a thread. Empty
+    /// where nothing is known or there.
     /// </summary>
-    LaneTask<string> NameHardware(ILane lane, string uri);
+    LaneTask<DeviceNames> NameDevice(ILane lane, string uri);
 }

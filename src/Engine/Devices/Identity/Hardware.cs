@@ -22,23 +22,23 @@ internal static unsafe class Hardware
     /// <summary>Names the hardware of an image file.</summary>
     internal static string OfFile(in FileStatus status) => $"inode:{status.ContainerMajor}:{status.ContainerMinor}:{status.Inode}";
 
-    /// <summary>Names the hardware behind a path without a lock; empty where nothing is known.</summary>
-    internal static string OfPath(string path, BlockDevices devices)
+    /// <summary>Names the device behind a path and its hardware, without a lock.</summary>
+    internal static DeviceNames OfPath(string path, BlockDevices devices)
     {
         if (Libc.StatusOfPath(path, follow: true, out FileStatus status) < 0 || !status.IsBlockDevice)
         {
-            return status.IsRegularFile ? OfFile(status) : "";
+            return status.IsRegularFile ? new DeviceNames(OfFile(status), OfFile(status)) : DeviceNames.None;
         }
 
         int descriptor = Libc.OpenPath(path, Libc.OpenReadOnly | Libc.OpenNonblocking);
         if (descriptor < 0)
         {
-            return "";
+            return DeviceNames.None;
         }
 
         string hardware = OfBlock(descriptor, devices.Describe(status.DeviceMajor, status.DeviceMinor));
         Libc.Close(descriptor);
-        return hardware;
+        return new DeviceNames($"block:{status.DeviceMajor}:{status.DeviceMinor}", hardware);
     }
 
     /// <summary>Names the hardware of an open block device; empty where nothing is known.</summary>

@@ -38,11 +38,11 @@ internal sealed class DeviceOpenings(SubsystemCore core)
         return opening.Result;
     }
 
-    /// <summary>Names the hardware behind a URI; empty where nothing is known, or not in time.</summary>
-    internal async LaneTask<string> NameHardware(string uri)
+    /// <summary>Names the device behind a URI and its hardware; nothing where nothing is known, or not in time.</summary>
+    internal async LaneTask<DeviceNames> NameDevice(string uri)
     {
-        TimedCall<string> naming = new(core.Lane, static _ => LaneTask.Completed, static _ => { });
-        return await naming.EndsWithin(PatienceNs, core.Options.Factory.NameHardware(core.Lane, uri)) ? naming.Result : "";
+        TimedCall<DeviceNames> naming = new(core.Lane, static _ => LaneTask.Completed, static _ => { });
+        return await naming.EndsWithin(PatienceNs, core.Options.Factory.NameDevice(core.Lane, uri)) ? naming.Result : DeviceNames.None;
     }
 
     private static DiskOpenException NoAnswer(string uri) => new(

@@ -160,7 +160,8 @@ internal sealed class DiskChecks(SubsystemCore core)
         }
     }
 
-    private RegisteredDisk? RegisteredAt(string path) => core.Disks.All.FirstOrDefault(disk => DiskUri.Parse(disk.Uri).Path == Path.GetFullPath(path));
+    private RegisteredDisk? RegisteredAt(string path) => core.Disks.All.FirstOrDefault(
+        disk => disk.Uris.Any(uri => DiskUri.Parse(uri).Path == Path.GetFullPath(path)));
 
     /// <summary>Validation error of a device that carries the identity of a registered disk; null: it carries none, or that disk is not there.</summary>
     internal ManagementException? WhyCopied(RegisteredDisk disk, string path) => core.Disks.Copies.OriginalOf(disk) is not { } original ? null

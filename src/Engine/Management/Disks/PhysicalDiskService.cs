@@ -44,6 +44,7 @@ public sealed class PhysicalDiskService
     private readonly ReliabilityRecords _reliability;
     private readonly FailingDisks _failing;
     private readonly ImageFiles _images;
+    private readonly DiskPaths _paths;
 
     internal PhysicalDiskService(
         SubsystemCore core,
@@ -52,9 +53,10 @@ public sealed class PhysicalDiskService
         DiskChecks diskChecks,
         Snapshots snapshots,
         ReliabilityRecords reliability,
-        FailingDisks failing) =>
-        (_core, _diskOpener, _opener, _diskChecks, _snapshots, _reliability, _failing, _images) = (core, diskOpener, opener, diskChecks, snapshots,
-            reliability, failing, new ImageFiles(core));
+        FailingDisks failing,
+        DiskPaths paths) =>
+        (_core, _diskOpener, _opener, _diskChecks, _snapshots, _reliability, _failing, _images, _paths) = (core, diskOpener, opener, diskChecks, snapshots,
+            reliability, failing, new ImageFiles(core), paths);
 
     /// <summary>Registered disks, and the missing members of open pools.</summary>
     public Task<PhysicalDiskStatus[]> ListAsync() => _core.Verbs.Look(_snapshots.Take, static now => now.PhysicalDisks.ToArray());
@@ -99,6 +101,12 @@ public sealed class PhysicalDiskService
     {
         _diskChecks.CheckRegistration(spec);
         RegisteredDisk disk = NewRegistration(spec);
+        if (await _diskOpener.FindSameHardware(disk.Uri) is { } known)
+        {
+            await _paths.Check(known, disk.Uri, spec.Path);
+            return true;
+        }
+
         await _diskOpener.Open(disk, mustOpen: true);
         ManagementException? copied = _diskChecks.WhyCopied(disk, spec.Path);
         await disk.Disk!.Close();
@@ -113,6 +121,20 @@ public sealed class PhysicalDiskService
         await DiskOpener.Close(disk);
         await _opener.UseReleased();
         _core.ForgetPools();
+        return true;
+    });
+
+    /// <summary>Forgets one path of a disk that has several; the disk stays registered by the others, also while it is in use.</summary>
+    public Task<bool> UnregisterPathAsync(Guid id, string path) => _core.Verbs.Change(async LaneTask<bool> () =>
+    {
+        RegisteredDisk disk = _core.Disks.Take(id);
+        if (disk.OtherUris.Count == 0 || disk.Uris.FirstOrDefault(uri => DiskUri.Parse(uri).Path == path) is not { } uri)
+        {
+            throw new ManagementException(
+                ManagementError.ObjectNotFound, $"-Path '{path}': is none of several paths of physical disk '{_core.Disks.NameOf(disk)}'.", "Look at Get-PhysicalDisk.");
+        }
+
+        await _paths.Remove(disk, uri, path);
         return true;
     });
 
@@ -284,6 +306,12 @@ public sealed class PhysicalDiskService
     private async LaneTask<Changed> Register(RegistrationSpec spec, bool isNew = false)
     {
         RegisteredDisk disk = NewRegistration(spec);
+        if (!isNew && await _diskOpener.FindSameHardware(disk.Uri) is { } known)
+        {
+            await _paths.Add(known, disk.Uri, spec.Path);
+            return new Changed(known.DeviceId, Guid.Empty);
+        }
+
         await _diskOpener.Open(disk, mustOpen: true, isNew);
         try
         {

@@ -67,6 +67,8 @@ internal static class PhysicalDiskStatuses
         DeviceId = disk.DeviceId,
         FriendlyName = disk.FriendlyName,
         Uri = disk.Uri,
+        Uris = [.. disk.Uris],
+        WorkingUris = disk.WorkingUris,
         SizeBytes = disk.Identity?.SizeBytes ?? 0,
         MediaType = disk.Overrides.MediaType ?? disk.Identity?.MediaType ?? MediaType.Unspecified,
         BusType = disk.Identity?.BusType ?? BusType.Unknown,

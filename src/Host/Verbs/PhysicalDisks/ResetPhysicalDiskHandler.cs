@@ -15,9 +15,9 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
     {
         Selector<PhysicalDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
         string[] paths = [.. (request.Path ?? []).Select(Path.GetFullPath).Distinct()];
-        List<PhysicalDiskStatus> selected = request.Path is not null ? [.. paths.SelectMany(path => disks.All.Where(disk => PathOf(disk) == path))]
+        List<PhysicalDiskStatus> selected = request.Path is not null ? [.. disks.All.Where(disk => PathsOf(disk).Intersect(paths).Any())]
             : disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
-        string[] unregistered = [.. paths.Except(selected.Select(PathOf))];
+        string[] unregistered = [.. paths.Except(selected.SelectMany(PathsOf))];
         Confirmation.Require(
             request, [.. selected.Select(disk => disk.FriendlyName), .. unregistered], (nameof(request.FriendlyName), ListOf(request.FriendlyName)),
             (nameof(request.UniqueId), ListOf(request.UniqueId)), (nameof(request.InputObject), request.InputObject),
@@ -65,7 +65,7 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
         reply.Tell(StepsOf(name, signatures).Prepend($"Erase what storage pools and other software wrote on physical disk '{name}'"));
     }
 
-    private static string PathOf(PhysicalDiskStatus disk) => disk.Uri.Length > 0 ? DiskUri.Parse(disk.Uri).Path : "";
+    private static IEnumerable<string> PathsOf(PhysicalDiskStatus disk) => disk.Uris.Select(static uri => DiskUri.Parse(uri).Path);
 
     private static IEnumerable<string> StepsOf(string name, IReadOnlyList<DiskSignature> signatures) => signatures.Select(signature =>
         $"Physical disk '{name}': erase {signature.Name} at offset {signature.Offset} (0x{signature.Offset:x}), {signature.Length} bytes");
