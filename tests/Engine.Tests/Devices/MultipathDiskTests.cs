@@ -9,7 +9,6 @@ namespace TierSpaces.Engine.Tests.Devices;
 public sealed class MultipathDiskTests
 {
     private const int Block = 4096;
-    private const long Second = 1_000_000_000;
 
     private readonly TwinLanes _lanes = new(1);
     private readonly SimMedia _media = new("m", 1 << 20, 512);
@@ -56,13 +55,12 @@ public sealed class MultipathDiskTests
         Assert.Equal(IoError.None, _lanes.Run(_disk.CheckPresence()));
         long requests = lost.Requests;
         lost.Pulled = false;
-        _lanes.Advance(6 * Second);
         for (int at = 0; at < 20; at++)
         {
-            Assert.Equal(at, Read(_disk, at));
+            Assert.Equal(at + 100, Read(_disk, at + 100));
         }
 
-        Assert.True(lost.Requests > requests, "The path that is back is not used.");
+        Assert.True(lost.Requests > requests + 5, "The path that is back is not used.");
         _first.Pulled = _second.Pulled = true;
         Assert.Equal(IoError.DeviceGone, Write(_disk, 0, 1));
         Assert.False(_disk.IsPresent);
@@ -87,6 +85,12 @@ public sealed class MultipathDiskTests
 
         Assert.Equal([false, true], _disk.Paths.Select(static path => path.IsUsable));
         Assert.All(Enumerable.Range(0, 20), at => Assert.Equal(at, Read(_disk, at)));
+        _first.ReadFails = static (_, _) => true;
+        Try();
+        Assert.False(_disk.Paths[0].IsUsable);
+        _first.ReadFails = null;
+        Try();
+        Assert.True(_disk.Paths[0].IsUsable);
     }
 
     [Fact]
@@ -161,6 +165,26 @@ public sealed class MultipathDiskTests
         }
 
         Assert.Equal(0, meter.Least);
+    }
+
+    [Fact]
+    public void A_device_that_became_smaller_is_a_failed_path_and_a_full_one_is_full()
+    {
+        _first.Full = true;
+        Assert.Equal(IoError.None, Write(_disk, 1, 1));
+        Assert.Equal(IoError.None, Write(_disk, 2, 2));
+        Assert.Equal([false, true], _disk.Paths.Select(static path => path.IsUsable));
+        _second.Full = true;
+        Assert.Equal(IoError.NoSpace, Write(_disk, 3, 3));
+        Assert.All(_disk.Paths, static path => Assert.True(path.IsUsable));
+    }
+
+    private void Try()
+    {
+        foreach (DiskPath path in _disk.Paths)
+        {
+            _lanes.Run(_disk.Try(path));
+        }
     }
 
     private static IoBuffer Buffer(SimLane lane) => lane.Buffers.Rent(Block);

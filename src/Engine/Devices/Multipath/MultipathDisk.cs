@@ -9,8 +9,8 @@ namespace TierSpaces.Engine.Devices;
 //   read                          the path with the fewest requests of this lane
 //   write of whole 4096 bytes     the same
 //   everything else               the first path that works: writes that share a block of 4096 bytes must not overtake each other below
-//   a path fails                  the request is made again on the others. If one of them does it, the path was the cause: it is not used, and tried with
-//                                 one read every 5 s. If none does it, the error is that of the disk
+//   a path fails                  the request is made again on the others. If one of them does it, the path was the cause: it is not used until the owner has
+//                                 tried it (Try). If none does it, the error is that of the disk
 //   a flush fails                 it is made again only if the path is gone. The failure of a flush is reported to every lane, as DeviceUsers says
 //
 // Invariants
@@ -84,10 +84,7 @@ internal sealed class MultipathDisk : IDisk
     /// <summary>Adds a path; the disk owns it from then on. Returns whether it did: not if the disk is closed, or the device is of another size.</summary>
     internal bool Add(string uri, IDisk disk)
     {
-        StoreGeometry own = Geometry;
-        StoreGeometry other = disk.Geometry;
-        if (_isClosing || other.Length != own.Length || other.BlockSize != own.BlockSize || other.AtomicSize < own.AtomicSize
-            || other.MaxTransfer < own.MaxTransfer || _common.Paths.Length == PathsMax)
+        if (_isClosing || !Fits(disk) || _common.Paths.Length == PathsMax)
         {
             return false;
         }
@@ -97,6 +94,10 @@ internal sealed class MultipathDisk : IDisk
         return true;
     }
 
+    /// <summary>Whether a device has the size and the sectors of the disk.</summary>
+    internal bool Fits(IDisk disk) => disk.Geometry is var other
+        && other.Length == Geometry.Length && other.BlockSize == Geometry.BlockSize && other.MaxTransfer >= Geometry.MaxTransfer;
+
     /// <summary>Removes a path that is not the last one, and closes it on every lane when its requests have ended.</summary>
     internal void Remove(DiskPath path)
     {
@@ -105,6 +106,25 @@ internal sealed class MultipathDisk : IDisk
             _common.Paths = [.. _common.Paths.Where(other => other != path)];
             Adopt();
         }
+    }
+
+    /// <summary>Tries a path that has failed and is there, with one read. It is used again when that succeeds.</summary>
+    internal async LaneTask<Nothing> Try(DiskPath path)
+    {
+        if (!path.IsTried && !path.IsUsable && path.Disk.IsPresent)
+        {
+            path.IsTried = true;
+            IoBuffer block = Lane.Buffers.Rent(BufferPool.Alignment);
+            if (await path.Disk.Read(0, block) == IoError.None)
+            {
+                path.NoteAnswer();
+            }
+
+            Lane.Buffers.Return(block);
+            path.IsTried = false;
+        }
+
+        return default;
     }
 
     /// <inheritdoc/>
@@ -123,7 +143,7 @@ internal sealed class MultipathDisk : IDisk
             return uses[0].Disk.Read(offset, target);
         }
 
-        Use use = ForRead(uses);
+        Use use = LeastBusy(uses);
         return Track(PathOperation.Read, offset, target.Length, target, WriteFlags.None, use, use.Disk.Read(offset, target));
     }
 
@@ -236,7 +256,7 @@ internal sealed class MultipathDisk : IDisk
             {
                 if ((tried & (1UL << number)) == 0 && uses[number] != use && (pass == 1 || uses[number].Path.IsUsable))
                 {
-                    use.Suspect(Lane.NowNs);
+                    use.Path.NoteFailed();
                     return uses[number];
                 }
             }
@@ -252,9 +272,9 @@ internal sealed class MultipathDisk : IDisk
         {
             use.Path.NoteAnswer();
         }
-        else if (isRepeated && error == IoError.Io)
+        else if (isRepeated && error is IoError.Io or IoError.NoSpace)
         {
-            AcquitAll();   // no path does it: it is the medium
+            AcquitAll();   // no path does it: it is the medium, or what is below all of them
         }
 
         if (operation != PathOperation.Flush)
@@ -313,19 +333,6 @@ internal sealed class MultipathDisk : IDisk
         }
 
         return _uses;
-    }
-
-    private Use ForRead(Use[] uses)
-    {
-        foreach (Use use in uses)
-        {
-            if (use.Path.IsFailed && use.Path.TakeTrial(Lane.RecentNs))
-            {
-                return use;
-            }
-        }
-
-        return LeastBusy(uses);
     }
 
     private static Use First(Use[] uses)
@@ -471,9 +478,6 @@ internal sealed class MultipathDisk : IDisk
 
         /// <summary>Requests of this lane that were given to it.</summary>
         internal long Requests { get; set; }
-
-        /// <summary>A request has failed on it and is made again on another path.</summary>
-        internal void Suspect(long nowNs) => path.NoteFailed(nowNs);
     }
 
     /// <summary>State that the lanes share.</summary>

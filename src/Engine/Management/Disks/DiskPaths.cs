@@ -133,6 +133,11 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
             paths.Remove(gone);
         }
 
+        foreach (DiskPath path in paths.Paths)
+        {
+            paths.Try(path).Forget();   // not waited for: it may hang
+        }
+
         foreach (string uri in disk.Uris.ToArray())
         {
             if (!core.Verbs.IsStopped && paths.IsPresent && !paths.Paths.Any(path => path.Uri == uri) && await diskOpener.OpenPath(disk, paths, uri) is { } found)
@@ -172,14 +177,28 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
                 $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(disk)}' ({disk.Uri}), and {reason}.", "Leave it unregistered.");
         }
 
+        MultipathDisk paths = disk.Paths!;
+        IDisk? opened;
         try
         {
-            return await diskOpener.OpenPath(disk, disk.Paths!, uri, mustOpen: true);
+            opened = await diskOpener.OpenPath(disk, paths, uri, mustOpen: true);
         }
         catch (DiskOpenException failure)
         {
             throw DiskOpener.ErrorOf(failure, path);
         }
+
+        if (opened is null || paths.Fits(opened))
+        {
+            return opened;
+        }
+
+        string found = $"{opened.Geometry.Length} bytes in sectors of {opened.Geometry.BlockSize}";
+        await opened.Close();
+        throw new ManagementException(
+            ManagementError.PhysicalDiskNotSupported,
+            $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(disk)}' ({disk.Uri}) with {found} bytes. "
+            + $"Valid: {paths.Geometry.Length} bytes in sectors of {paths.Geometry.BlockSize} bytes.", "Nothing was changed. Attach the device with the size of the disk.");
     }
 
     private static string WhyNoPath(RegisteredDisk disk, string uri) =>
