@@ -78,8 +78,8 @@ public interface IDiskFactory
     LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite);
 
     /// <summary>
-    /// Names the device behind a URI and its hardware without opening it as a disk, see <see cref="DiskIdentity"/>. The system calls are made on a thread. Empty
-    /// where nothing is known or there.
+    /// Names the device behind a URI and its hardware without opening it as a disk, see <see cref="DiskIdentity"/>. The system calls are made on a thread. The
+    /// names are empty where nothing is known, or nothing is there.
     /// </summary>
     LaneTask<DeviceNames> NameDevice(ILane lane, string uri);
 }

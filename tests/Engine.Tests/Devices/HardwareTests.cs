@@ -44,7 +44,8 @@ public sealed class HardwareTests
             string[] hardware = test.Run(async () =>
             {
                 List<string> names = [];
-                foreach (string uri in new[] { image.Uri, $"file:{link}", $"block:{loops[0]}", $"block:{loops[1]}", $"file:{copy}", $"block:{loops[2]}", $"block:{loops[3]}" })
+                string[] blocks = [.. loops.Select(static loop => $"block:{loop}")];
+                foreach (string uri in new[] { image.Uri, $"file:{link}", blocks[0], blocks[1], $"file:{copy}", blocks[2], blocks[3] })
                 {
                     DeviceNames named = await new DiskFactory().NameDevice(test.Lane, uri);
                     IDisk disk = await new DiskFactory().Open(test.Lane, uri, new DiskOverrides());

@@ -48,7 +48,8 @@ public sealed class CopiedDiskVerbTests : IDisposable
         {
             JsonElement disk = At(name);
             Assert.Equal("Split", disk.GetProperty("OperationalStatus")[0].GetString());
-            Assert.All(["a1", "copy"], other => Assert.Contains(Image(other), disk.GetProperty("OperationalDetails")[0].GetString()!, StringComparison.Ordinal));
+            string details = disk.GetProperty("OperationalDetails")[0].GetString()!;
+            Assert.All(["a1", "copy"], other => Assert.Contains(Image(other), details, StringComparison.Ordinal));
         }
 
         switch (way)

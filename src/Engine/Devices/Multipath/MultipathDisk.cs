@@ -172,7 +172,8 @@ internal sealed class MultipathDisk : IDisk
     {
         Use[] uses = Current();
         Use use = First(uses);
-        return uses.Length == 1 ? use.Disk.Unmap(offset, length) : Track(PathOperation.Unmap, offset, length, default, WriteFlags.None, use, use.Disk.Unmap(offset, length));
+        return uses.Length == 1 ? use.Disk.Unmap(offset, length)
+            : Track(PathOperation.Unmap, offset, length, default, WriteFlags.None, use, use.Disk.Unmap(offset, length));
     }
 
     /// <inheritdoc/>
@@ -180,7 +181,8 @@ internal sealed class MultipathDisk : IDisk
     {
         Use[] uses = Current();
         Use use = First(uses);
-        return uses.Length == 1 ? use.Disk.WriteZeroes(offset, length, flags) : Track(PathOperation.Zero, offset, length, default, flags, use, use.Disk.WriteZeroes(offset, length, flags));
+        return uses.Length == 1 ? use.Disk.WriteZeroes(offset, length, flags)
+            : Track(PathOperation.Zero, offset, length, default, flags, use, use.Disk.WriteZeroes(offset, length, flags));
     }
 
     /// <inheritdoc/>
@@ -493,7 +495,9 @@ internal sealed class MultipathDisk : IDisk
 
         internal StoreGeometry Geometry { get; } = paths[0].Disk.Geometry;
 
-        /// <summary>Whether requests are spread over the paths: they are of one kind. An image and a loop device over it have page caches of different views.</summary>
+        /// <summary>
+        /// Whether requests are spread over the paths: only over those of one kind. A loop device caches its image, the image is accessed directly.
+        /// </summary>
         internal bool IsSpread { get; private set; }
 
         internal DiskPath[] Paths

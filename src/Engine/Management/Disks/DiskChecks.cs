@@ -51,6 +51,16 @@ internal sealed class DiskChecks(SubsystemCore core)
             ManagementError.PhysicalDiskInUse, $"Physical disk '{core.Disks.NameOf(disk)}' is in a storage pool.", "Remove it from the pool first.");
     }
 
+    /// <summary>A disk with several paths, and the URI of one of them.</summary>
+    internal (RegisteredDisk Disk, string Uri) TakePath(Guid id, string path)
+    {
+        RegisteredDisk disk = core.Disks.Take(id);
+        string? found = disk.OtherUris.Count == 0 ? null : disk.Uris.FirstOrDefault(uri => DiskUri.Parse(uri).Path == path);
+        return found is not null ? (disk, found) : throw new ManagementException(
+            ManagementError.ObjectNotFound, $"-Path '{path}': is none of several paths of physical disk '{core.Disks.NameOf(disk)}'.",
+            "Look at Get-PhysicalDisk.");
+    }
+
     internal (RegisteredDisk Disk, IDisk Open) TakeErasable(Guid id)
     {
         RegisteredDisk disk = core.Disks.Take(id);

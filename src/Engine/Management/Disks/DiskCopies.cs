@@ -33,7 +33,9 @@ internal enum CopyState
 /// <summary>Finds registered disks that carry the identity of another one, and decides which of them is used.</summary>
 internal sealed class DiskCopies(DiskRegistry registry, PoolTable pools, Action<string> notice)
 {
-    /// <summary>Decides for every registered disk whether it is refused as a copy. A disk that is refused no more is released, see <see cref="TakeReleased"/>.</summary>
+    /// <summary>
+    /// Decides for every registered disk whether it is refused as a copy. A disk that is refused no more is released, see <see cref="TakeReleased"/>.
+    /// </summary>
     internal void Review()
     {
         foreach (IGrouping<Guid, RegisteredDisk> same in registry.Disks.Where(static disk => IdentityOf(disk) != Guid.Empty).GroupBy(IdentityOf))

@@ -75,11 +75,14 @@ internal sealed class DiskOpener(SubsystemCore core)
             isSilent ? "Nothing was changed. Make the file system or device answer again, then repeat the command." : "");
     }
 
-    /// <summary>Returns the registered disk that is there and has the hardware behind a URI; null if there is none, or nothing is known of the hardware.</summary>
+    /// <summary>
+    /// Returns the registered disk that is there and has the hardware behind a URI; null if there is none, or nothing is known of the hardware.
+    /// </summary>
     internal async LaneTask<RegisteredDisk?> FindSameHardware(string uri)
     {
         string hardware = (await _openings.NameDevice(uri)).Hardware;
-        return hardware.Length == 0 ? null : core.Disks.All.FirstOrDefault(disk => disk.Paths is { IsPresent: true } paths && paths.Identity.Hardware == hardware);
+        return hardware.Length == 0 ? null
+            : core.Disks.All.FirstOrDefault(disk => disk.Paths is { IsPresent: true } paths && paths.Identity.Hardware == hardware);
     }
 
     /// <summary>

@@ -3,8 +3,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// Paths of registered disks. A disk is registered once, by its first path; a device on the same hardware is a further path of it. The paths of a disk are opened
-// together, so each of them is locked; while the disk is in use, paths that are gone are closed, and looked for every 5 s.
+// Paths of registered disks. A disk is registered once, by its first path; a device on the same hardware is a further path of it. The paths of a disk are
+// opened together, so each of them is locked. While the disk is in use, paths that are gone are closed, and looked for every 5 s.
 //
 // A second name of an open device (a hard link, a link below /dev/disk) is a path as well. It is not opened: the device is open, and its lock is taken.
 //
@@ -69,18 +69,10 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
     /// <exception cref="ManagementException">No other path works, or the list of disks cannot be written; nothing was changed.</exception>
     internal async LaneTask<Nothing> Remove(RegisteredDisk disk, string uri, string path)
     {
-        DiskPath? open = disk.Paths?.Paths.FirstOrDefault(one => one.Uri == uri);
-        if (disk.Paths is { IsPresent: true } paths && open is not null && !disk.Aliases.Any(alias => alias != uri)
-            && !paths.Paths.Any(other => other != open && other.IsUsable))
-        {
-            throw new ManagementException(
-                ManagementError.PhysicalDiskInUse, $"-Path '{path}': is the only path of physical disk '{core.Disks.NameOf(disk)}' that works.",
-                "Make another path work, or unregister the disk by -FriendlyName.");
-        }
-
+        CheckRemove(disk, uri, path);
         await core.Disks.RemovePath(disk, uri);
         disk.Aliases.Remove(uri);
-        if (open is not null)
+        if (OpenPathOf(disk, uri) is { } open)
         {
             disk.Paths!.Remove(open);
         }
@@ -88,7 +80,22 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
         return default;
     }
 
-    /// <summary>Makes registered disks that have one hardware into one disk with several paths: a host that did not know of paths has registered both.</summary>
+    /// <summary>Refuses what <see cref="Remove"/> would refuse, but for a list of disks that cannot be written.</summary>
+    internal void CheckRemove(RegisteredDisk disk, string uri, string path)
+    {
+        DiskPath? open = OpenPathOf(disk, uri);
+        if (disk.Paths is { IsPresent: true } paths && open is not null && !disk.Aliases.Any(alias => alias != uri)
+            && !paths.Paths.Any(other => other != open && other.IsUsable))
+        {
+            throw new ManagementException(
+                ManagementError.PhysicalDiskInUse, $"-Path '{path}': is the only path of physical disk '{core.Disks.NameOf(disk)}' that works.",
+                "Make another path work, or unregister the disk by -FriendlyName.");
+        }
+    }
+
+    private static DiskPath? OpenPathOf(RegisteredDisk disk, string uri) => disk.Paths?.Paths.FirstOrDefault(one => one.Uri == uri);
+
+    /// <summary>Makes registered disks that have one hardware into one disk with several paths: a host that did not know of paths registered both.</summary>
     internal async LaneTask<Nothing> Merge()
     {
         foreach (IGrouping<string, RegisteredDisk> same in core.Disks.All.Where(static disk => disk is { Disk: not null, Identity.Hardware.Length: > 0 })
@@ -140,7 +147,8 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
 
         foreach (string uri in disk.Uris.ToArray())
         {
-            if (!core.Verbs.IsStopped && paths.IsPresent && !paths.Paths.Any(path => path.Uri == uri) && await diskOpener.OpenPath(disk, paths, uri) is { } found)
+            if (!core.Verbs.IsStopped && paths.IsPresent && !paths.Paths.Any(path => path.Uri == uri)
+                && await diskOpener.OpenPath(disk, paths, uri) is { } found)
             {
                 if (core.Verbs.IsStopped || disk.Paths != paths || !disk.Uris.Contains(uri) || !paths.Add(uri, found))
                 {

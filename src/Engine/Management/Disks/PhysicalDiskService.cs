@@ -127,15 +127,16 @@ public sealed class PhysicalDiskService
     /// <summary>Forgets one path of a disk that has several; the disk stays registered by the others, also while it is in use.</summary>
     public Task<bool> UnregisterPathAsync(Guid id, string path) => _core.Verbs.Change(async LaneTask<bool> () =>
     {
-        RegisteredDisk disk = _core.Disks.Take(id);
-        if (disk.OtherUris.Count == 0 || disk.Uris.FirstOrDefault(uri => DiskUri.Parse(uri).Path == path) is not { } uri)
-        {
-            throw new ManagementException(
-                ManagementError.ObjectNotFound, $"-Path '{path}': is none of several paths of physical disk '{_core.Disks.NameOf(disk)}'.", "Look at Get-PhysicalDisk.");
-        }
-
+        (RegisteredDisk disk, string uri) = _diskChecks.TakePath(id, path);
         await _paths.Remove(disk, uri, path);
         return true;
+    });
+
+    /// <summary>Refuses what <see cref="UnregisterPathAsync"/> would refuse.</summary>
+    public Task<bool> CheckUnregisterPathAsync(Guid id, string path) => _core.Verbs.Check(() =>
+    {
+        (RegisteredDisk disk, string uri) = _diskChecks.TakePath(id, path);
+        _paths.CheckRemove(disk, uri, path);
     });
 
     /// <summary>Refuses what <see cref="UnregisterAsync"/> would refuse.</summary>
@@ -239,7 +240,7 @@ public sealed class PhysicalDiskService
     /// <summary>Refuses what <see cref="ResetAsync"/> would refuse, and lists the signatures that it would erase.</summary>
     public Task<FoundSignatures> PlanResetAsync(Guid id) => _core.Verbs.Change(() => _diskOpener.Signatures.Find(_diskChecks.TakeErasable(id).Open));
 
-    /// <summary>Clears what a device holds that need not be registered, as <see cref="ResetAsync"/> does. Answers with the signatures that were erased.</summary>
+    /// <summary>Clears what a device holds that is not registered, as <see cref="ResetAsync"/> does. Answers with the signatures that were erased.</summary>
     public Task<FoundSignatures> ResetPathAsync(string path) => _core.Verbs.Change(() => WithDevice(path, async LaneTask<FoundSignatures> (open) =>
     {
         FoundSignatures erased = await _diskOpener.Signatures.Erase(open);

@@ -44,7 +44,8 @@ internal sealed class UnregisterPhysicalDiskHandler(HostServices services)
         {
             await reply.TryDoAsync(
                 $"Forget path {path} of physical disk '{found.FriendlyName}', which stays registered by its other paths",
-                () => services.Subsystem.PhysicalDisks.UnregisterPathAsync(found.UniqueId, path)).ConfigureAwait(false);
+                () => services.Subsystem.PhysicalDisks.UnregisterPathAsync(found.UniqueId, path),
+                () => services.Subsystem.PhysicalDisks.CheckUnregisterPathAsync(found.UniqueId, path)).ConfigureAwait(false);
         }
     }
 

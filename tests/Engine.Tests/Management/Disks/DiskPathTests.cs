@@ -30,7 +30,7 @@ public sealed class DiskPathTests
         _world.Advance(TimeSpan.FromSeconds(8));
         Assert.Empty(_world.NotOk());
         Assert.Equal($"/sim/{kept}", PathsOf(_world.Physical(0).WorkingUris));
-        Assert.Contains(_world.Notices, text => text.Contains($"/sim/{lost}", StringComparison.Ordinal) && text.Contains("has failed", StringComparison.Ordinal));
+        Assert.Contains(_world.Notices, text => text.Contains($"/sim/{lost} of physical disk '0' has failed", StringComparison.Ordinal));
 
         _world.PutBack(lost);
         _world.Advance(TimeSpan.FromSeconds(10));
@@ -131,6 +131,8 @@ public sealed class DiskPathTests
         Load(disk, 1);
         Assert.Equal(ManagementError.PhysicalDiskInUse, Assert.Throws<ManagementException>(
             () => _world.Run(_world.Subsystem.PhysicalDisks.UnregisterPathAsync(id, "/sim/0"))).Error);
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.PhysicalDisks.CheckUnregisterPathAsync(id, "/sim/0")));
+        Assert.True(_world.Run(_world.Subsystem.PhysicalDisks.CheckUnregisterPathAsync(id, $"/sim/{other}")));
         _world.Restart();
         Assert.Empty(_world.NotOk());
     }
