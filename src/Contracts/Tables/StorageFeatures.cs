@@ -19,8 +19,8 @@ public static class StorageFeatures
         {
             Name = "Storage pools",
             State = Here,
-            Difference = "A pool is of one machine. Its members are block devices or image files, and its metadata has a quorum, with a witness "
-                + "if the number of votes is even.",
+            Difference = "A pool is of one machine. Its members are block devices or image files; each has a vote, and a witness has one "
+                + "if their number is even.",
             Remedy = "New-StoragePool, Add-PhysicalDisk, Get-StoragePool",
         },
         new()
