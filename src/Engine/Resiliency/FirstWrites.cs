@@ -94,6 +94,9 @@ internal sealed class FirstWrites
     /// <summary>Whether the key of a record can be one of this many rows.</summary>
     internal bool IsWithin(long key, int rows) => key < rows * ((long)_layout.Columns * _shape.SlabSize / BlockSize);
 
+    /// <summary>Returns the key of the first block of a piece.</summary>
+    internal long BlockKey(in StripPiece piece) => (((((long)piece.Row * _layout.Columns) + piece.Column) * _shape.SlabSize) + piece.SlabOffset) / BlockSize;
+
     /// <summary>Makes the journal. A half must take the records of a whole piece, or a writer would wait for room without end.</summary>
     private static FirstWriteJournal JournalIn(IoBuffer memory, in SpaceShape shape)
     {
@@ -103,6 +106,4 @@ internal sealed class FirstWrites
         return journal.Capacity >= needed ? journal
             : throw new ArgumentException($"A first-write journal of {journal.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));
     }
-
-    private long BlockKey(in StripPiece piece) => (((((long)piece.Row * _layout.Columns) + piece.Column) * _shape.SlabSize) + piece.SlabOffset) / BlockSize;
 }

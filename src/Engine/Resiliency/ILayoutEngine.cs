@@ -55,8 +55,21 @@ internal interface ILayoutEngine
     /// <summary>Unmaps a piece on the disks. The caller knows that its bytes are not needed.</summary>
     LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece);
 
-    /// <summary>Makes the positions of a region agree after an unclean stop, durably.</summary>
-    LaneTask<IoError> Resync(SpaceRow row, int region);
+    /// <summary>Bytes of each position that are resynced at once at least: a part of a region, all of it at most. At most 64 parts are a region.</summary>
+    int ResyncSize { get; }
+
+    /// <summary>
+    /// Whether <see cref="Resync"/> judges the blocks that the log calls never-written or lost although a process that died had written them. Else
+    /// <see cref="Recover"/> does it at open.
+    /// </summary>
+    bool ResyncsFirstWrites => false;
+
+    /// <summary>Makes the positions of a part of a region agree after an unclean stop, durably.</summary>
+    /// <param name="row">The row.</param>
+    /// <param name="region">The region, numbered in its row.</param>
+    /// <param name="slabOffset">First byte of the part, in the slab; a multiple of <see cref="ResyncSize"/>.</param>
+    /// <param name="length">Bytes, a multiple too.</param>
+    LaneTask<IoError> Resync(SpaceRow row, int region, int slabOffset, int length);
 
     /// <summary>Rebuilds a stretch of the slab of a position at a place that takes its writes already.</summary>
     LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target);
@@ -71,5 +84,6 @@ internal interface ILayoutEngine
     /// Judges a block that the log calls never-written or lost, although a process that died had written it, by its first-write records. Writes the
     /// copy that they prove to every position and adds its entry to <paramref name="kept"/>.
     /// </summary>
-    LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> notes, List<CapturedEntry> kept);
+    LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> notes, List<CapturedEntry> kept) =>
+        LaneTask.FromResult(IoError.None);
 }

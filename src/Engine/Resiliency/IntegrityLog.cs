@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Journals;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
@@ -18,13 +19,26 @@ internal sealed class IntegrityLog(Journal journal)
     /// <summary>Blocks kept free for writing marks again while the ring is being emptied.</summary>
     internal int Reserve { get; } = Math.Max(4, journal.Blocks / 8);
 
+    /// <summary>Blocks kept free beside them for writing first writes again that are not judged yet.</summary>
+    internal int FirstWriteReserve { get; set; }
+
     /// <summary>Whether others than the writeback may append <paramref name="blocks"/>.</summary>
-    internal bool HasRoom(int blocks) => Journal.FreeBlocks >= Reserve + blocks;
+    internal bool HasRoom(int blocks) => Journal.FreeBlocks >= Reserve + FirstWriteReserve + blocks;
 
     internal ulong AppendMark(IntegrityKind kind, int row, int column, int region)
     {
         Span<byte> room = Journal.Reserve(IntegrityRecord.MarkSize, out ulong sequence);
         IntegrityRecord.WriteMark(room, kind, row, column, region);
+        return sequence;
+    }
+
+    internal ulong AppendFirstWrite(in StripPiece block, in FirstWriteRecord record)
+    {
+        Span<byte> room = Journal.Reserve(IntegrityRecord.FirstWriteSize, out ulong sequence);
+        Span<uint> sectors = stackalloc uint[SectorChecksums.Count];
+        record.Sectors?.CopyTo(sectors);
+        IntegrityRecord.WriteFirstWrite(
+            room, block.Row, block.Column, block.SlabOffset / SpaceShape.BlockSize, record.Checksum, sectors[..(record.Sectors is null ? 0 : sectors.Length)]);
         return sequence;
     }
 

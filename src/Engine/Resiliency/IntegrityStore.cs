@@ -10,7 +10,8 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. An entry is taken from the copy where it is newest, of those that are not stale in its region.
 //  2. An entry that no copy has unharmed is poisoned, unless the log has it.
-//  3. What the log has of a page that no disk could give yet (unplaced) is kept in the log, and applied when a disk gives the page.
+//  3. What the log has of a page that was not read since the space was opened (unplaced) is kept in the log, and applied when the page is read: when it is
+//     asked for, and before the log is trimmed. Of a page that no disk can give it stays there.
 
 /// <summary>The checksum entries of a space.</summary>
 internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
@@ -65,9 +66,10 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
 
     /// <summary>Returns a page, read from its copies if it is not in memory; null when no copy answers. The caller pins it at once.</summary>
     internal LaneTask<ChecksumPage?> Load(SpaceRow row, int column, int index) => RequestTrace.IsOn
-        ? space.Lane.Trace(TraceLayer.ChecksumPage, space.Lane.NowNs, LoadPage(row, column, index)) : LoadPage(row, column, index);
+        ? space.Lane.Trace(TraceLayer.ChecksumPage, space.Lane.NowNs, LoadPage(row, column, index, isWriteback: false))
+        : LoadPage(row, column, index, isWriteback: false);
 
-    private async LaneTask<ChecksumPage?> LoadPage(SpaceRow row, int column, int index)
+    private async LaneTask<ChecksumPage?> LoadPage(SpaceRow row, int column, int index, bool isWriteback)
     {
         while (_status.Fault == IoError.None)
         {
@@ -82,7 +84,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
                 continue;
             }
 
-            if (!_status.IsOpening && !_pages.TryMakeRoom())
+            if (!_status.IsOpening && !isWriteback && !_pages.TryMakeRoom())   // room is made by a writeback
             {
                 await _makeRoom!();
                 if (_pages.Find(row, column, index) is not null)
@@ -148,15 +150,20 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         logged.Add(entries);
     }
 
-    /// <summary>Reads the pages that the log has entries of; where their disks are out, the entries stay unplaced.</summary>
-    internal async LaneTask<Nothing> PlaceLogged()
+    /// <summary>
+    /// Reads the pages that the log has entries of, for a writeback, in the order of the disks; where their disks are out, the entries stay unplaced.
+    /// </summary>
+    internal IEnumerable<LaneTask<IoError>> PlaceLogged()
     {
-        foreach (long key in _unplaced.Keys.ToArray())
+        long[] keys = [.. _unplaced.Keys];
+        Array.Sort(keys);
+        foreach (long key in keys)
         {
-            await Load(space.Rows[(int)(key >> 24)]!, (int)(key >> 16) & 0xFF, (int)key & 0xFFFF);
+            if (space.Rows[(int)(key >> 24)] is { } row)
+            {
+                yield return Place(row, (int)(key >> 16) & 0xFF, (int)key & 0xFFFF);
+            }
         }
-
-        return default;
     }
 
     /// <summary>A disk is back: entries that no disk could give are read from it.</summary>
@@ -196,7 +203,11 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         {
             page = new ChecksumPage();
             page.Assign(row, column, index);
-            if (_unplaced.ContainsKey(ChecksumPageCache.Key(row.Index, column, index)) || !await Read(page))
+            if (_unplaced.ContainsKey(ChecksumPageCache.Key(row.Index, column, index)))
+            {
+                await LoadPage(row, column, index, isWriteback: true);
+            }
+            else if (!await Read(page))
             {
                 return IoError.Io;
             }
@@ -317,6 +328,12 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
                 checksums.Slice(sector * ChecksumSector.Entries, ChecksumSector.Entries),
                 generations.Slice(sector * ChecksumSector.Entries, ChecksumSector.Entries));
         }
+    }
+
+    private async LaneTask<IoError> Place(SpaceRow row, int column, int index)
+    {
+        await LoadPage(row, column, index, isWriteback: true);
+        return IoError.None;   // what no disk gives stays unplaced
     }
 
     private async LaneTask<ChecksumPage?> ReadNew(SpaceRow row, int column, int index)

@@ -22,10 +22,11 @@ internal sealed record LayoutDescriptor(string Name, Func<SpaceShape, ILayout> L
 /// <param name="Integrity">Checksum entries.</param>
 /// <param name="Changes">Entries that the log does not hold yet.</param>
 /// <param name="FirstWrites">First-write journal.</param>
+/// <param name="Found">First writes that are not judged yet.</param>
 /// <param name="Log">Integrity log.</param>
 /// <param name="Stale">Stale marks.</param>
 /// <param name="Flusher">Flushes of the space and of its disks.</param>
 /// <param name="Lost">Blocks that no position could return.</param>
 internal sealed record EngineParts(
-    SpaceContext Space, IntegrityStore Integrity, ChangedEntries Changes, FirstWrites FirstWrites, SpaceLog Log, StaleMap Stale, SpaceFlusher Flusher,
-    LostBlocks Lost);
+    SpaceContext Space, IntegrityStore Integrity, ChangedEntries Changes, FirstWrites FirstWrites, FoundFirstWrites Found, SpaceLog Log, StaleMap Stale,
+    SpaceFlusher Flusher, LostBlocks Lost);

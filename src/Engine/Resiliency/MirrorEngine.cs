@@ -51,7 +51,13 @@ internal sealed class MirrorEngine : ILayoutEngine
     public LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece) => _entries.Punch(row, piece);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Resync(SpaceRow row, int region) => _resync.ResyncRegion(row, region);
+    public int ResyncSize => _resync.PartSize;
+
+    /// <inheritdoc/>
+    public bool ResyncsFirstWrites => true;
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Resync(SpaceRow row, int region, int slabOffset, int length) => _resync.ResyncRegion(row, region, slabOffset, length);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target) => _resync.Rebuild(row, stretch, target);
@@ -61,8 +67,4 @@ internal sealed class MirrorEngine : ILayoutEngine
 
     /// <inheritdoc/>
     public LaneTask<IoError> VerifyLocked(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.VerifyLocked(row, stretch, findings);
-
-    /// <inheritdoc/>
-    public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> notes, List<CapturedEntry> kept) =>
-        _resync.Recover(row, block, page, notes, kept);
 }

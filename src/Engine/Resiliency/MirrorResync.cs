@@ -9,6 +9,8 @@ namespace TierSpaces.Engine.Resiliency;
 // A region of which no good copy answers stays unresolved: what is on its disks is judged when they are back. A sector that cannot be read is an answer.
 //
 // Resync, per block: a copy that matches its entry wins; when none does, the first copy that answers is taken as an unflushed write.
+// A block without an entry was never written, unless a copy is what a first write of a process that died recorded: that copy is the choice then, and the
+// block is never-written for good when no copy is.
 // Order: write the choice to all copies, flush, log its entry, flush, serve.
 //
 // A block that no good copy can give is not made up when a copy is rebuilt: it keeps what the target has, which its entry refuses (or, if it
@@ -26,20 +28,24 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     private readonly BufferPool _buffers = parts.Space.Lane.Buffers;
     private readonly IntegrityStore _integrity = parts.Integrity;
     private readonly SpaceFlusher _flusher = parts.Flusher;
+    private readonly FoundFirstWrites _found = parts.Found;
 
-    internal async LaneTask<IoError> ResyncRegion(SpaceRow row, int region)
+    /// <summary>See <see cref="ILayoutEngine.ResyncSize"/>.</summary>
+    internal int PartSize => Math.Min(ChunkMax, Math.Min(Math.Max(_shape.RegionSize / 4, BlockSize), _shape.PageSpan));
+
+    internal async LaneTask<IoError> ResyncRegion(SpaceRow row, int region, int slabOffset, int length)
     {
         int column = region / SpaceShape.RegionsPerSlab;
-        int start = region % SpaceShape.RegionsPerSlab * _shape.RegionSize;
-        int chunk = Math.Min(ChunkMax, Math.Min(_shape.RegionSize, _shape.PageSpan));
+        int chunk = Math.Min(ChunkMax, Math.Min(length, _shape.PageSpan));
         IoBuffer buffers = _buffers.Rent(chunk * copies.Count);
         List<CapturedEntry> taken = [];
+        List<(ChecksumPage Page, StripPiece Block)> refused = [];
         bool anyWritten = false;
         IoError error = IoError.None;
-        for (int at = 0; at < _shape.RegionSize && error == IoError.None; at += chunk)
+        for (int at = 0; at < length && error == IoError.None; at += chunk)
         {
-            StripPiece piece = new(row.Index, column, start + at, chunk);
-            (error, bool written) = await ResyncChunk(row, piece, buffers, taken);
+            StripPiece piece = new(row.Index, column, slabOffset + at, chunk);
+            (error, bool written) = await ResyncChunk(row, piece, buffers, taken, refused);
             anyWritten |= written;
         }
 
@@ -48,6 +54,13 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         {
             error = await _flusher.FlushDisks();
             error = error == IoError.None ? await _flusher.LogTaken(taken) : error;
+        }
+
+        error = refused.Count > 0 ? await LogRefused(error, refused) : error;
+        if (error == IoError.None && !_found.IsEmpty)
+        {
+            _found.Remove(new StripPiece(row.Index, column, slabOffset, length));
+            _found.Release();
         }
 
         return error;
@@ -63,37 +76,19 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         return error;
     }
 
-    /// <summary>See <see cref="ILayoutEngine.Recover"/>.</summary>
-    internal async LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> journal, List<CapturedEntry> kept)
+    /// <summary>Returns the copy that the first-write records of a block prove, the newest write first; −1: none, or the block has none.</summary>
+    private int ChooseRecorded(in StripPiece block, IoBuffer buffers, int stride, int index, int answered)
     {
-        page.Pin();   // until logged
-        IoBuffer buffers = _buffers.Rent(BlockSize * copies.Count);
-        int answered = await copies.ReadAllCopies(row, block, buffers);
-        int choice = ChooseRecorded(journal, buffers, answered);
-        IoError error = IoError.None;
-        if (choice < 0)
+        if (_found.Of(block) is not { } records)
         {
-            page.Unpin();
-        }
-        else
-        {
-            kept.Add(new CapturedEntry(page, (ushort)_integrity.FirstBlock(block), 0, Crc32c.Compute(MirrorCopies.BlockOf(buffers, BlockSize, choice, 0))));
-            int wrong = copies.Differing(buffers, BlockSize, 0, answered, choice);
-            error = await copies.Overwrite(row, block, wrong, buffers.Slice(choice * BlockSize, BlockSize));
+            return -1;
         }
 
-        _buffers.Return(buffers);
-        return error;
-    }
-
-    /// <summary>Returns the copy that the first-write records prove, the newest write first; −1: none.</summary>
-    private int ChooseRecorded(List<FirstWriteRecord> journal, IoBuffer buffers, int answered)
-    {
-        for (int i = journal.Count - 1; i >= 0; i--)
+        for (int i = records.Count - 1; i >= 0; i--)
         {
             for (int copy = 0; copy < copies.Count; copy++)
             {
-                if ((answered >> copy & 1) != 0 && Crc32c.Compute(MirrorCopies.BlockOf(buffers, BlockSize, copy, 0)) == journal[i].Checksum)
+                if ((answered >> copy & 1) != 0 && Crc32c.Compute(MirrorCopies.BlockOf(buffers, stride, copy, index)) == records[i].Checksum)
                 {
                     return copy;
                 }
@@ -102,7 +97,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
 
         for (int copy = 0; copy < copies.Count; copy++)
         {
-            if ((answered >> copy & 1) != 0 && FirstWriteRecord.Explain(journal, MirrorCopies.BlockOf(buffers, BlockSize, copy, 0)))
+            if ((answered >> copy & 1) != 0 && FirstWriteRecord.Explain(records, MirrorCopies.BlockOf(buffers, stride, copy, index)))
             {
                 return copy;   // a write replaced a part of an earlier one
             }
@@ -111,7 +106,9 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         return -1;   // the disks lost what they had not flushed
     }
 
-    private async LaneTask<(IoError Error, bool Written)> ResyncChunk(SpaceRow row, StripPiece piece, IoBuffer buffers, List<CapturedEntry> taken)
+    private async LaneTask<(IoError Error, bool Written)> ResyncChunk(
+        SpaceRow row, StripPiece piece, IoBuffer buffers, List<CapturedEntry> taken,
+        List<(ChecksumPage Page, StripPiece Block)> refused)
     {
         ChecksumPage? page = null;
         if (_shape.Checksums)
@@ -122,7 +119,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
                 return (IoError.Io, false);
             }
 
-            if (page.IsNeverWritten(_integrity.FirstBlock(piece), piece.Length / BlockSize))
+            if (page.IsNeverWritten(_integrity.FirstBlock(piece), piece.Length / BlockSize) && !_found.HasAny(piece))
             {
                 return (IoError.None, false);
             }
@@ -130,7 +127,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             page.Pin();
         }
 
-        (IoError error, bool written) = await ResyncBlocks(row, piece, page, buffers, taken);
+        (IoError error, bool written) = await ResyncBlocks(row, piece, page, buffers, taken, refused);
         if (page is not null)
         {
             page.Unpin();
@@ -140,7 +137,8 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     }
 
     private async LaneTask<(IoError Error, bool Written)> ResyncBlocks(
-        SpaceRow row, StripPiece piece, ChecksumPage? page, IoBuffer buffers, List<CapturedEntry> taken)
+        SpaceRow row, StripPiece piece, ChecksumPage? page, IoBuffer buffers, List<CapturedEntry> taken,
+        List<(ChecksumPage Page, StripPiece Block)> refused)
     {
         int answered = await copies.ReadAllCopies(row, piece, buffers);
         bool written = false;
@@ -150,7 +148,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             for (int at = 0; at < piece.Length && error == IoError.None; at += BlockSize)   // a place that cannot be read: the others are judged
             {
                 StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
-                (error, bool one) = await ResyncBlocks(row, block, page, buffers, taken);
+                (error, bool one) = await ResyncBlocks(row, block, page, buffers, taken, refused);
                 written |= one;
             }
 
@@ -160,7 +158,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         for (int i = 0; i < piece.Length / BlockSize && error == IoError.None; i++)
         {
             StripPiece block = piece with { SlabOffset = piece.SlabOffset + (i * BlockSize), Length = BlockSize };
-            (int choice, int wrong) = Judge(page, block, buffers, piece.Length, i, answered, taken);
+            (int choice, int wrong) = Judge(page, block, buffers, piece.Length, i, answered, taken, refused);
             if (choice >= 0 && wrong != 0)
             {
                 written = true;
@@ -173,14 +171,27 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
 
     /// <summary>Returns the copy of a block that holds, and those that answered and differ from it. −1: nothing to decide.</summary>
     private (int Choice, int Wrong) Judge(
-        ChecksumPage? page, StripPiece block, IoBuffer buffers, int stride, int index, int answered, List<CapturedEntry> taken)
+        ChecksumPage? page, StripPiece block, IoBuffer buffers, int stride, int index, int answered, List<CapturedEntry> taken,
+        List<(ChecksumPage Page, StripPiece Block)> refused)
     {
         int choice = -1;
         int first = -1;
         int entry = _integrity.FirstBlock(block);
         if (page?.Generations[entry] is ChecksumSector.NeverWritten or ChecksumSector.Poisoned)
         {
-            return (-1, 0);
+            choice = ChooseRecorded(block, buffers, stride, index, answered);
+            if (choice >= 0)
+            {
+                Take(page, entry, BlockOf(choice), taken);
+                parts.Space.Counters.Repair.NoteRecovered(1);
+            }
+            else if (page.Generations[entry] == ChecksumSector.NeverWritten && _found.HasAny(block))
+            {
+                page.Pin();   // until logged
+                refused.Add((page, block));
+            }
+
+            return (choice, choice < 0 ? 0 : copies.Differing(buffers, stride, index, answered, choice));
         }
 
         for (int copy = copies.Count - 1; copy >= 0; copy--)
@@ -188,7 +199,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             if ((answered >> copy & 1) != 0)
             {
                 first = copy;
-                choice = page is not null && Crc32c.Compute(MirrorCopies.BlockOf(buffers, stride, copy, index)) == page.Checksums[entry] ? copy : choice;
+                choice = page is not null && Crc32c.Compute(BlockOf(copy)) == page.Checksums[entry] ? copy : choice;
             }
         }
 
@@ -197,12 +208,39 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             choice = first;
             if (page is not null)
             {
-                page.Pin();
-                taken.Add(new CapturedEntry(page, (ushort)entry, 0, Crc32c.Compute(MirrorCopies.BlockOf(buffers, stride, choice, index))));
+                Take(page, entry, BlockOf(choice), taken);
             }
         }
 
         return (choice, choice < 0 ? 0 : copies.Differing(buffers, stride, index, answered, choice));
+
+        ReadOnlySpan<byte> BlockOf(int copy) => MirrorCopies.BlockOf(buffers, stride, copy, index);
+    }
+
+    private static void Take(ChecksumPage page, int entry, ReadOnlySpan<byte> data, List<CapturedEntry> taken)
+    {
+        page.Pin();   // until logged
+        taken.Add(new CapturedEntry(page, (ushort)entry, 0, Crc32c.Compute(data)));
+    }
+
+    /// <summary>Logs, durably, that blocks are never-written of which no copy is what their first writes recorded.</summary>
+    private async LaneTask<IoError> LogRefused(IoError error, List<(ChecksumPage Page, StripPiece Block)> refused)
+    {
+        foreach ((ChecksumPage page, StripPiece block) in refused)
+        {
+            error = error == IoError.None ? await parts.Log.Room(1) : error;
+            if (error == IoError.None)
+            {
+                int entry = _integrity.FirstBlock(block);
+                page.Reset(entry);
+                parts.Log.AppendZeroed(page, entry, 1, _shape.PageSpan / BlockSize);
+                _found.Remove(block);
+            }
+
+            page.Unpin();
+        }
+
+        return error == IoError.None ? await parts.Log.CommitAll() : error;
     }
 
     private async LaneTask<IoError> CopyVerified(SpaceRow row, StripPiece piece, SlabPlace target, IoBuffer buffer)

@@ -8,12 +8,13 @@ namespace TierSpaces.Engine.Resiliency;
 //
 // Invariants
 //  1. An entry reaches the pages on disk only after its log record is durable; the log is trimmed only after the pages are durable and read back
-//     on every copy; the mark of a region still dirty is written again first.
+//     on every copy; the mark of a region still dirty, and a first write that is not judged yet, are written again first.
 //  2. One writeback runs at a time. While a repair, a move or a scrub holds it, none runs.
 //  3. A disk that leaves during a writeback makes it begin again: the pages that it missed are recorded as stale there.
 
 /// <summary>Writes checksum pages back and trims the integrity log.</summary>
-internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityStore integrity, RegionMap regions, StaleMap stale, SpaceFlusher flusher)
+internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityStore integrity, RegionMap regions, FoundFirstWrites found, StaleMap stale,
+    SpaceFlusher flusher)
 {
     private const int InVainMax = 4;      // without moving the tail: then it cannot move
     private const int PagesAtOnce = 32;   // a rotating disk among clients takes a fifth of a second for each
@@ -99,7 +100,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
         return default;
     }
 
-    // 1. Everything appended becomes durable.
+    // 1. Everything appended becomes durable, and pages that the log has entries of since before the opening are read.
     // 2. Pages with entries that the disks lack are written, as logged, to every copy; flush; read back.
     //    A disk that leaves meanwhile starts this again.
     // 3. Marks of regions still dirty are written again; durable.
@@ -116,6 +117,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
 
         IsRunning = true;
         IoError error = await log.CommitAll();
+        error = error == IoError.None ? await FewAtATime(integrity.PlaceLogged()) : error;
         List<WrittenPage> written = [];
         string what = "checksum pages could not be written back";
         while (error == IoError.None && _status.Fault == IoError.None)
@@ -293,13 +295,14 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
         }
 
         regions.MarkAgainUpTo(end - 1);
+        found.AppendAgainUpTo(end - 1);
         IoError error = await log.CommitAll();
         if (error != IoError.None)
         {
             return error;
         }
 
-        log.Journal.Trim(Math.Max(log.Journal.Tail, regions.OldestMark(OldestOfPages(end))));
+        log.Journal.Trim(Math.Max(log.Journal.Tail, found.Oldest(regions.OldestMark(OldestOfPages(end)))));
         return await log.Journal.CommitTail();
     }
 

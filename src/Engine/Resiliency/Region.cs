@@ -14,11 +14,8 @@ internal enum RegionState : byte
     /// <summary>Marked durably: writes may be in flight or unflushed.</summary>
     Dirty,
 
-    /// <summary>Was dirty at an unclean stop and is not resynced yet: nothing may be answered from it.</summary>
+    /// <summary>Was dirty at an unclean stop, and a part of it at least is not resynced yet: nothing may be answered from that part.</summary>
     Unresolved,
-
-    /// <summary>Being resynced.</summary>
-    Resolving,
 }
 
 // One dirty region: a sixteenth of the slabs of a group.
@@ -41,8 +38,8 @@ internal struct Region
 
     internal ulong MarkSequence { get; private set; }
 
-    /// <summary>Whether nothing may be answered from it before it is resynced.</summary>
-    internal readonly bool IsUnresolved => State >= RegionState.Unresolved;
+    /// <summary>Whether nothing may be answered from a part of it before that is resynced.</summary>
+    internal readonly bool IsUnresolved => State == RegionState.Unresolved;
 
     /// <summary>Whether its positions agree, and stay so as long as no write is admitted.</summary>
     internal readonly bool IsQuiet => State == RegionState.Clean && InFlight == 0;
@@ -69,9 +66,8 @@ internal struct Region
 
     internal void EndMark(bool isDurable) => State = isDurable ? RegionState.Dirty : RegionState.Clean;
 
-    internal void BeginResync() => State = RegionState.Resolving;
-
-    internal void EndResync(bool isDone) => State = isDone ? RegionState.Dirty : RegionState.Unresolved;
+    /// <summary>All of it is resynced.</summary>
+    internal void EndResync() => State = RegionState.Dirty;
 
     internal void Clean() => (State, MarkSequence) = (RegionState.Clean, 0);
 

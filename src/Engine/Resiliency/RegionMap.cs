@@ -1,3 +1,4 @@
+using System.Numerics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
@@ -11,7 +12,8 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A region is durably marked dirty before the first write into it while it is clean.
 //  2. A region is cleaned only if no write was admitted into it since the flush that covers them was submitted, and while no departure of a disk
 //     is being recorded. From the moment the clean mark is appended a write marks the region again.
-//  3. A region that was dirty at an unclean stop is resynced before anything is answered from it.
+//  3. A region that was dirty at an unclean stop is unresolved, and resynced part by part: a part before anything is answered from it or written to it.
+//     Its mark stays in the log meanwhile, so that writes to parts that are resynced need no other.
 //  4. A row with a region that has a mark in the log, or is dirty, is in the list of marked rows, once. What looks for such regions passes over these rows
 //     alone, whatever the size of the disk; a row without any leaves the list then.
 
@@ -20,7 +22,9 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
 {
     private readonly SpaceStatus _status = space.Status;
     private readonly RowTable _rows = space.Rows;
+    private readonly int _regionSize = space.Shape.RegionSize;
     private readonly List<SpaceRow> _marked = [];
+    private readonly Dictionary<(int Row, int Region), Resyncing> _resyncing = [];   // unresolved regions of which a part was asked for
 
     /// <summary>Regions that may not be answered from yet.</summary>
     internal int Unresolved { get; private set; }
@@ -46,7 +50,7 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
 
     private async LaneTask<IoError> Mark(SpaceRow row, int region)
     {
-        while (row.Regions[region].State != RegionState.Dirty)
+        while (row.Regions[region].State < RegionState.Dirty)
         {
             if (_status.Fault != IoError.None)
             {
@@ -76,39 +80,55 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
         return IoError.None;
     }
 
-    /// <summary>Resyncs a region that was dirty at an unclean stop; everyone who needs it waits here.</summary>
-    internal async LaneTask<IoError> Resolve(SpaceRow row, int region)
+    /// <summary>Resyncs the parts of an unresolved region that some bytes are in; everyone who needs one of them waits here.</summary>
+    internal async LaneTask<IoError> Resolve(SpaceRow row, int region, int slabOffset, int length)
     {
-        while (row.Regions[region].IsUnresolved)
+        while (IsUnresolved(row, region, slabOffset, length))
         {
             if (_status.Fault != IoError.None)
             {
                 return _status.Fault;
             }
 
-            if (row.Regions[region].State == RegionState.Resolving)
+            if (!_resyncing.TryGetValue((row.Index, region), out Resyncing? resyncing))
+            {
+                _resyncing[(row.Index, region)] = resyncing = new Resyncing();
+            }
+
+            ulong free = PartsOf(slabOffset, length) & ~resyncing.Done & ~resyncing.UnderWay;
+            if (free == 0)
             {
                 await _status.Changed.Wait();
                 continue;
             }
 
-            row.RegionAt(region).BeginResync();
-            IoError error = await engine.Resync(row, region);
-            row.RegionAt(region).EndResync(error == IoError.None);
+            int first = BitOperations.TrailingZeroCount(free);
+            int count = BitOperations.TrailingZeroCount(~(free >> first));
+            ulong parts = (ulong.MaxValue >> (64 - count)) << first;
+            resyncing.UnderWay |= parts;
+            int start = (region % SpaceShape.RegionsPerSlab * _regionSize) + (first * engine.ResyncSize);
+            IoError error = await engine.Resync(row, region, start, count * engine.ResyncSize);
+            resyncing.UnderWay &= ~parts;
+            if (error == IoError.None)
+            {
+                resyncing.Done |= parts;
+                EndWhenWhole(row, region, resyncing);
+            }
+
             _status.Changed.NotifyAll();
             if (error != IoError.None)
             {
                 return error;
             }
-
-            Unresolved--;
-            Dirty++;
-            space.Counters.Repair.NoteResynced();
-            row.RegionAt(region).Touch(clock.Next, space.Lane.NowNs);
         }
 
         return IoError.None;
     }
+
+    /// <summary>Whether nothing may be answered from some bytes of a region before they are resynced.</summary>
+    internal bool IsUnresolved(SpaceRow row, int region, int slabOffset, int length) =>
+        row.Regions[region].IsUnresolved
+        && (!_resyncing.TryGetValue((row.Index, region), out Resyncing? resyncing) || (PartsOf(slabOffset, length) & ~resyncing.Done) != 0);
 
     /// <summary>Cleans the regions that have been idle for a time.</summary>
     internal void CleanIdle(long idleNs)
@@ -213,6 +233,29 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
         return oldest;
     }
 
+    private void EndWhenWhole(SpaceRow row, int region, Resyncing resyncing)
+    {
+        if (resyncing.Done != PartsOf(0, _regionSize))
+        {
+            return;
+        }
+
+        _resyncing.Remove((row.Index, region));
+        row.RegionAt(region).EndResync();
+        Unresolved--;
+        Dirty++;
+        space.Counters.Repair.NoteResynced();
+        row.RegionAt(region).Touch(clock.Next, space.Lane.NowNs);
+    }
+
+    /// <summary>Returns the parts of a region that bytes of a slab are in, bit per part.</summary>
+    private ulong PartsOf(int slabOffset, int length)
+    {
+        int first = slabOffset % _regionSize / engine.ResyncSize;
+        int last = Math.Min((slabOffset % _regionSize) + length - 1, _regionSize - 1) / engine.ResyncSize;
+        return (ulong.MaxValue >> (63 - last)) & (ulong.MaxValue << first);
+    }
+
     private bool IsIdle(in Region region, long idleNs) =>
         region.State == RegionState.Dirty && region.InFlight == 0 && space.Lane.NowNs - region.ActiveNs >= idleNs;
 
@@ -250,5 +293,13 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
         log.AppendMark(IntegrityKind.Clean, row, region);
         row.RegionAt(region).Clean();
         Dirty--;
+    }
+
+    /// <summary>Parts of an unresolved region, bit per part.</summary>
+    private sealed class Resyncing
+    {
+        internal ulong Done { get; set; }
+
+        internal ulong UnderWay { get; set; }
     }
 }

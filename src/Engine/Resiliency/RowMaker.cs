@@ -187,7 +187,7 @@ internal sealed class RowMaker(
         long end = _layout.LockKey(row.Index + 1, 0, 0);
         await space.Locks.Acquire(start, end);
         IoError error = IoError.None;
-        if (row.WrittenBlocks < 0)
+        if (row.WrittenBlocks < 0 && !RegionMap.HasUnresolved(row))   // resync may find that a block was written
         {
             error = await integrity.CountWritten(row);
         }

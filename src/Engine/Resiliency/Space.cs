@@ -14,6 +14,7 @@ public sealed class Space : IBackingStore, IRepairable
 {
     private const int BlockSize = SpaceShape.BlockSize;
     private const long DrainPollNs = 100_000;
+    private const int ResolveMax = 1 << 20;   // in the background at once: who asks for a part of it waits for all of it
     private const long MaintenancePeriodNs = 5_000_000_000;
 
     private readonly SpaceContext _context;
@@ -45,13 +46,14 @@ public sealed class Space : IBackingStore, IRepairable
         FlushClock clock = new();
         FirstWrites firstWrites = new(_context);
         _log = new SpaceLog(_context);
+        FoundFirstWrites found = new(_context, _log, firstWrites);
         _integrity = new IntegrityStore(_context, _log);
         _lost = new LostBlocks(_layout);
         _stale = new StaleMap(_context);
         _flusher = new SpaceFlusher(_context, _log, _changes, firstWrites, clock);
-        _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, firstWrites, _log, _stale, _flusher, _lost));
+        _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, firstWrites, found, _log, _stale, _flusher, _lost));
         _regions = new RegionMap(_context, _log, _stale, clock, _engine);
-        _writeback = new PageWriteback(_context, _log, _integrity, _regions, _stale, _flusher);
+        _writeback = new PageWriteback(_context, _log, _integrity, _regions, found, _stale, _flusher);
         _log.EmptyBy(_writeback);
         _integrity.MakeRoomBy(_writeback.MakeRoomForPages);
         _rowMaker = new RowMaker(_context, _log, _integrity, _changes, _stale, _regions, _writeback, _flusher, _lost);
@@ -60,9 +62,9 @@ public sealed class Space : IBackingStore, IRepairable
         _repair = new SpaceRepair(_context, _stale, _integrity, _writeback, _flusher, stretches, pages);
         _moves = new SlabMoves(_context, _repair, _writeback, _flusher, stretches, pages);
         _scrub = new SpaceScrub(_context, _log, _regions, new PageScrub(_context, _log, _integrity, _writeback), _writeback, _engine);
-        _opening = new SpaceOpening(_context, _log, _integrity, _changes, firstWrites, _stale, _regions, _flusher, _engine);
+        _opening = new SpaceOpening(_context, _log, _integrity, _changes, firstWrites, found, _stale, _regions, _flusher, _engine);
         _ranks = new RowRanks(_rows, _members);
-        _requests = new SpaceRequests(_context, _log, _changes, _lost, _flusher, _regions, _rowMaker, _engine);
+        _requests = new SpaceRequests(_context, _log, _changes, _lost, found, _flusher, _regions, _rowMaker, _engine);
     }
 
     /// <summary>Length in bytes.</summary>
@@ -336,9 +338,11 @@ public sealed class Space : IBackingStore, IRepairable
         {
             for (int region = 0; _rows[index] is { } row && region < row.Regions.Length && !_status.IsStopping; region++)
             {
-                if (row.Regions[region].State == RegionState.Unresolved)
+                int start = region % SpaceShape.RegionsPerSlab * Shape.RegionSize;
+                int step = Math.Max(_engine.ResyncSize, Math.Min(ResolveMax, Shape.RegionSize));
+                for (int at = 0; row.Regions[region].IsUnresolved && at < Shape.RegionSize && !_status.IsStopping; at += step)
                 {
-                    await _regions.Resolve(row, region);
+                    await _regions.Resolve(row, region, start + at, Math.Min(step, Shape.RegionSize - at));
                     await _context.Lane.Yield();
                 }
             }

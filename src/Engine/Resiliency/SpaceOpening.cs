@@ -9,15 +9,17 @@ namespace TierSpaces.Engine.Resiliency;
 //
 //  1. Flush every member before its first read: what is read from here on does not change by itself.
 //  2. Recover the log; its tail is made whole on all copies.
-//  3. Replay it: regions left dirty are unresolved, entries override the pages. What is dirty on a disk that is out is marked stale there.
+//  3. Replay it: regions left dirty are unresolved; entries override the pages when these are read, which nothing waits for here. What is dirty on a disk that
+//     is out is marked stale there.
 //  4. Let the engine complete what was under way: with parity, changes that its journal holds.
-//  5. Judge first writes that a crash of the process left unlogged.
+//  5. First writes that a crash of the process left unlogged: into the log, durably, so that they are judged when they are asked for. Where there is no room,
+//     and with parity, they are judged here.
 //  6. A block of this session in the log, then serve; unresolved regions are resynced on demand and in the background.
 
 /// <summary>Opens a space. One that cannot be trusted has its fault set.</summary>
 internal sealed class SpaceOpening(
-    SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, FirstWrites firstWrites, StaleMap stale, RegionMap regions,
-    SpaceFlusher flusher, ILayoutEngine engine)
+    SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, FirstWrites firstWrites, FoundFirstWrites found, StaleMap stale,
+    RegionMap regions, SpaceFlusher flusher, ILayoutEngine engine)
 {
     private readonly SpaceStatus _status = space.Status;
     private readonly SpaceOptions _options = space.Options;
@@ -99,7 +101,7 @@ internal sealed class SpaceOpening(
             return default;
         }
 
-        error = error == IoError.None ? await JudgeFirstWrites(recovery.LastSession) : error;
+        error = error == IoError.None ? await TakeFirstWrites(recovery.LastSession) : error;
         if (error != IoError.None)
         {
             _status.Fail(error, "the integrity log could not be replayed");
@@ -162,15 +164,14 @@ internal sealed class SpaceOpening(
         }
     }
 
-    private async LaneTask<IoError> Replay(IReadOnlyList<(ulong Sequence, byte[] Payload)> records)
+    private LaneTask<IoError> Replay(IReadOnlyList<(ulong Sequence, byte[] Payload)> records)
     {
         foreach ((ulong sequence, byte[] payload) in records)
         {
             ReplayBlock(sequence, payload);
         }
 
-        await integrity.PlaceLogged();   // where its disks are out the rest goes on
-        return await stale.MarkMissingAtOpen();
+        return stale.MarkMissingAtOpen();
     }
 
     private void ReplayBlock(ulong sequence, ReadOnlySpan<byte> payload)
@@ -192,6 +193,14 @@ internal sealed class SpaceOpening(
             {
                 case IntegrityKind.Dirty or IntegrityKind.Clean:
                     regions.Replay(sequence, row, item);
+                    if (item.Kind == IntegrityKind.Clean)
+                    {
+                        found.Remove(new StripPiece(item.Row, item.Column, item.Region * _shape.RegionSize, _shape.RegionSize));
+                    }
+
+                    break;
+                case IntegrityKind.FirstWrite:
+                    NoteFirstWrite(sequence, item);
                     break;
                 case IntegrityKind.Entries:
                     for (int i = 0; i < item.EntryCount; i++)
@@ -219,6 +228,53 @@ internal sealed class SpaceOpening(
         }
 
         integrity.NoteLogged(item.Row, item.Column, page, entries);
+        found.Remove(new StripPiece(
+            item.Row, item.Column, (page * _shape.PageSpan) + (block * SpaceShape.BlockSize), count * SpaceShape.BlockSize));
+    }
+
+    private void NoteFirstWrite(ulong sequence, in IntegrityItem item)
+    {
+        if (!found.IsWithin(item))
+        {
+            throw new InvalidDataException($"block {item.FirstBlock} outside the slab");
+        }
+
+        found.Replay(sequence, item);
+    }
+
+    /// <summary>Takes over the first writes that a process which died left. What is not appended to the log after this is judged.</summary>
+    private async LaneTask<IoError> TakeFirstWrites(ulong lastSession)
+    {
+        List<FirstWriteRecord> records = firstWrites.IsKept ? firstWrites.TakeOver(lastSession) : [];
+        if (!engine.ResyncsFirstWrites)
+        {
+            return await JudgeFirstWrites(records);
+        }
+
+        foreach (FirstWriteRecord record in records)
+        {
+            if (record.IsZeroed)
+            {
+                found.Remove(record.Block);
+            }
+            else
+            {
+                found.Add(record);
+            }
+        }
+
+        found.RemoveForeign();
+        List<StripPiece> without = found.Append();   // durable with the first block of this session
+        IoError error = IoError.None;
+        foreach (StripPiece block in without)
+        {
+            SpaceRow row = _rows[block.Row]!;
+            int region = row.RegionOf(block.Column, block.SlabOffset);
+            int start = region % SpaceShape.RegionsPerSlab * _shape.RegionSize;
+            error = error == IoError.None ? await regions.Resolve(row, region, start, _shape.RegionSize) : error;   // one flush for all of it
+        }
+
+        return error;
     }
 
     /// <summary>
@@ -226,15 +282,10 @@ internal sealed class SpaceOpening(
     /// records prove that it is this space's (<see cref="FirstWriteJournal"/>, invariant 3). Before any request is served, first the copies and then
     /// the entries are made durable.
     /// </summary>
-    private async LaneTask<IoError> JudgeFirstWrites(ulong lastSession)
+    private async LaneTask<IoError> JudgeFirstWrites(List<FirstWriteRecord> records)
     {
-        if (!firstWrites.IsKept)
-        {
-            return IoError.None;
-        }
-
         Dictionary<long, List<FirstWriteRecord>> candidates = [];
-        foreach (FirstWriteRecord note in firstWrites.TakeOver(lastSession))
+        foreach (FirstWriteRecord note in records)
         {
             if (note.IsZeroed)
             {

@@ -18,7 +18,8 @@ namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>Cuts requests into pieces and hands them to the engine of the layout.</summary>
 internal sealed class SpaceRequests(
-    SpaceContext space, SpaceLog log, ChangedEntries changes, LostBlocks lost, SpaceFlusher flusher, RegionMap regions, RowMaker rowMaker, ILayoutEngine engine)
+    SpaceContext space, SpaceLog log, ChangedEntries changes, LostBlocks lost, FoundFirstWrites found, SpaceFlusher flusher, RegionMap regions,
+    RowMaker rowMaker, ILayoutEngine engine)
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -84,8 +85,13 @@ internal sealed class SpaceRequests(
                 continue;
             }
 
-            int generation = row.Enter();   // a region need not be resynced for this: that changes no block from written to never-written or back
-            error = await engine.Status(row, piece, extents);
+            int generation = row.Enter();
+            if (found.HasAny(piece))   // else a region need not be resynced for this: that changes no block from written to never-written or back
+            {
+                error = await Resolve(row, row.RegionOf(piece.Column, piece.SlabOffset), piece);
+            }
+
+            error = error == IoError.None ? await engine.Status(row, piece, extents) : error;
             row.Leave(generation);
             at += piece.Length;
         }
@@ -183,7 +189,7 @@ internal sealed class SpaceRequests(
 
         int generation = row.Enter();
         int region = row.RegionOf(piece.Column, piece.SlabOffset);
-        IoError error = row.Regions[region].IsUnresolved ? await regions.Resolve(row, region) : IoError.None;
+        IoError error = row.Regions[region].IsUnresolved ? await Resolve(row, region, piece) : IoError.None;
         if (error == IoError.None)
         {
             int version = _members.Version;
@@ -246,12 +252,12 @@ internal sealed class SpaceRequests(
             if (_rows[piece.Row] is { IsInitialized: true } ready)
             {
                 int index = ready.RegionOf(piece.Column, piece.SlabOffset);
-                if (!ready.Regions[index].IsUnresolved)
+                if (!regions.IsUnresolved(ready, index, piece.SlabOffset, _layout.DepthOf(piece)))
                 {
                     break;
                 }
 
-                error = await regions.Resolve(ready, index);
+                error = await Resolve(ready, index, piece);
             }
             else
             {
@@ -295,6 +301,9 @@ internal sealed class SpaceRequests(
         return error;
     }
 
+    private LaneTask<IoError> Resolve(SpaceRow row, int region, in StripPiece piece) =>
+        regions.Resolve(row, region, piece.SlabOffset, _layout.DepthOf(piece));
+
     /// <summary>Whether a request failed on members that have changed since, and those that are there now can serve it.</summary>
     private bool IsOutdated(IoError error, int version, SpaceRow row, in StripPiece piece) =>
         error is not (IoError.None or IoError.NoSpace) && _members.Version != version && _status.Fault == IoError.None
@@ -336,7 +345,7 @@ internal sealed class SpaceRequests(
     private async LaneTask<IoError> ZeroPiece(SpaceRow row, StripPiece piece)
     {
         int region = row.RegionOf(piece.Column, piece.SlabOffset);
-        IoError error = row.Regions[region].IsUnresolved ? await regions.Resolve(row, region) : IoError.None;
+        IoError error = row.Regions[region].IsUnresolved ? await Resolve(row, region, piece) : IoError.None;
         error = error == IoError.None ? await log.Room(1) : error;
         if (error != IoError.None)
         {
@@ -384,10 +393,10 @@ internal sealed class SpaceRequests(
     private async LaneTask<IoError> PoisonPiece(StripPiece piece)
     {
         IoError error = _rows[piece.Row] is { IsInitialized: true } ? IoError.None : await rowMaker.Prepare(piece.Row);
-        if (error == IoError.None && _rows[piece.Row] is { } found && found.RegionOf(piece.Column, piece.SlabOffset) is var region
-            && found.Regions[region].IsUnresolved)
+        if (error == IoError.None && _rows[piece.Row] is { } ready && ready.RegionOf(piece.Column, piece.SlabOffset) is var region
+            && ready.Regions[region].IsUnresolved)
         {
-            error = await regions.Resolve(found, region);
+            error = await Resolve(ready, region, piece);
         }
 
         if (error != IoError.None)

@@ -80,7 +80,7 @@ internal sealed class SpaceScrub(SpaceContext space, SpaceLog log, RegionMap reg
         if (_rows[stretch.Row] is { IsInitialized: true } row && row.RegionOf(stretch.Column, stretch.SlabOffset) is var region
             && row.Regions[region].IsUnresolved)
         {
-            error = await regions.Resolve(row, region);
+            error = await regions.Resolve(row, region, stretch.SlabOffset, stretch.Length);
         }
 
         for (int column = stretch.Column;

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Resiliency;
 // chunks are in flight (WorkWindow); their order does not matter, because each is copied under its own lock to a place that takes every write already.
 //
 // Invariants
-//  1. A region is resolved before a chunk of it is copied.
+//  1. A chunk is resolved before it is copied.
 //  2. The copy is whole only if every chunk was copied after the target had begun to take writes.
 
 /// <summary>Copies the data of regions of a position to a slab, chunk by chunk.</summary>
@@ -46,7 +46,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
         {
             int region = RegionAt(mask, at / _shape.RegionSize);
             int slabOffset = (region * _shape.RegionSize) + (at % _shape.RegionSize);
-            error = await Resolve(row, position, region);
+            error = await Resolve(row, position, region, slabOffset, chunk);
             if (slabOffset / _shape.PageSpan >= loaded && !pacer.IsYielding)
             {
                 loaded = await LoadAhead(row, position, slabOffset / _shape.PageSpan);
@@ -75,10 +75,10 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
         return BitOperations.TrailingZeroCount(left);
     }
 
-    private LaneTask<IoError> Resolve(SpaceRow row, int position, int region)
+    private LaneTask<IoError> Resolve(SpaceRow row, int position, int region, int slabOffset, int length)
     {
         int number = (position / _layout.GroupSize * SpaceShape.RegionsPerSlab) + region;
-        return row.Regions[number].IsUnresolved ? regions.Resolve(row, number) : LaneTask.FromResult(IoError.None);
+        return row.Regions[number].IsUnresolved ? regions.Resolve(row, number, slabOffset, length) : LaneTask.FromResult(IoError.None);
     }
 
     /// <summary>Reads the next checksum pages from one on, as many as memory takes well. Returns the first page behind them.</summary>

@@ -71,6 +71,7 @@ public sealed class FirstWriteTests
         first.Lane.Advance(5_000_000);
         Assert.Equal(1, slow.InFlight);
         ScrubWorld second = first.Opened((SpaceWorld)first.World.Kill(2, () => false));
+        second.AssertFullOf(0x5A, at);
         SpaceWorld cut = (SpaceWorld)second.World.Cut(3, (_, _, _) => false);
         cut.Remove(first.DataPlace(0, at).Disk);
         first.Opened(cut).AssertFullOf(0x5A, at);
@@ -89,7 +90,10 @@ public sealed class FirstWriteTests
         SpaceWorld killed = (SpaceWorld)first.World.Kill(2, () => false);
         killed.Disks[2].Full = true;
         killed.Host.RefusesMarks = true;
-        Assert.NotEqual("", killed.Lane.Run(killed.Open(isNew: false)));
+        Assert.Equal("", killed.Lane.Run(killed.Open(isNew: false)));
+        IoBuffer block = killed.Lane.Buffers.Rent(Block);
+        Assert.NotEqual(IoError.None, killed.Lane.Run(killed.Space.Read(at, block)));
+        killed.Lane.Buffers.Return(block);
         SpaceWorld later = (SpaceWorld)killed.Kill(3, () => false);
         first.Opened(later).AssertFullOf(0x5A, at);
     }
@@ -206,6 +210,227 @@ public sealed class FirstWriteTests
         after.Lane.Buffers.Return(read);
         world.Release();
         after.Release();
+    }
+
+    // Rotating disks: a request takes 10 ms. What there is to judge is found in the log and in memory, and judged when it is asked for.
+    [Fact]
+    public void An_opening_does_not_wait_until_first_writes_are_judged()
+    {
+        ScrubWorld first = FilledAtLastRow(blocks: 64);
+        SpaceWorld killed = (SpaceWorld)first.World.Kill(2, () => false);
+        foreach (SimDisk disk in killed.Disks)
+        {
+            disk.ReadTakesLonger = (_, _) => 10_000_000;
+        }
+
+        long before = killed.Lane.NowNs;
+        ScrubWorld second = first.Opened(killed);
+        Assert.InRange(killed.Lane.NowNs - before, 0, 200_000_000);
+        second.AssertReads(2 * first.RowLength, 64 * Block);
+    }
+
+    // The first writes of the first process are not judged yet when the second one confirms a flush, or dies too.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void First_writes_that_are_not_judged_yet_outlive_what_comes_next(bool isPowerCut)
+    {
+        ScrubWorld first = FilledAtLastRow(blocks: 64);
+        ScrubWorld second = first.Opened(Stuck((SpaceWorld)first.World.Kill(2, () => false), first));
+        LaneTask<IoError> flush = second.Space.Flush();
+        second.Lane.Advance(100_000_000);
+        Assert.True(flush.IsCompleted);
+        Assert.Equal(IoError.None, second.Lane.Run(flush));
+        Assert.Equal(0, second.Space.Counters.Repair.BlocksRecovered);
+        SpaceWorld next = isPowerCut ? (SpaceWorld)second.World.Cut(3, (_, _, _) => false) : (SpaceWorld)second.World.Kill(3, () => false);
+        first.Opened(next).AssertReads(2 * first.RowLength, 64 * Block);
+    }
+
+    // The log has no room for what is not judged: it is judged before the space serves, and owes nothing to the log.
+    [Fact]
+    public void First_writes_that_the_log_has_no_room_for_are_judged_at_open()
+    {
+        SpaceWorld world = SpaceWorld.New(new SpaceScenario(1, 1, true, 512, 4), 1);
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        Assert.True(Finish(world, Write(world, 0, 1)));
+        Assert.True(Finish(world, world.Space.Flush()));
+        SlabPlace place = world.Host.Row(0)!.Places[0];
+        foreach (SimDisk disk in world.Disks)
+        {
+            disk.WriteTakesLonger = (offset, _) => offset == place.PagesOffset ? 3_600_000_000_000 : 0;   // a writeback lasts, so the log fills
+        }
+
+        do
+        {
+            Assert.True(Finish(world, Write(world, 0, 1)));
+        }
+        while (Finish(world, world.Space.Flush()));
+
+        Assert.True(Finish(world, Write(world, 1 * Block, 3)));
+        SpaceWorld after = (SpaceWorld)world.Kill(2, () => false);
+        Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
+        Assert.Equal(3, after.Space.Counters.Repair.BlocksRecovered);
+        SpaceWorld cut = (SpaceWorld)after.Cut(3, (_, _, _) => false);
+        Assert.Equal("", cut.Lane.Run(cut.Open(isNew: false)));
+        IoBuffer read = cut.Lane.Buffers.Rent(4 * Block);
+        Assert.Equal(IoError.None, cut.Lane.Run(cut.Space.Read(0, read)));
+        Assert.False(read.Span.ContainsAnyExcept((byte)0x3C));
+        cut.Lane.Buffers.Return(read);
+        world.Release();
+        after.Release();
+        cut.Release();
+    }
+
+    // Flushes fill the log with entries of one block again and again while nothing can be judged: the log is trimmed, and what is not judged stays in it.
+    [Fact]
+    public void First_writes_that_are_not_judged_yet_stay_in_a_log_that_goes_round()
+    {
+        ScrubWorld first = FilledAtLastRow(blocks: 16);
+        SpaceWorld killed = Stuck((SpaceWorld)first.World.Kill(2, () => false), first);
+        ScrubWorld second = first.Opened(killed);
+        int blocks = (int)(2 * second.Space.Counters.Log.Blocks) + 8;
+        for (int i = 0; i < blocks; i++)
+        {
+            second.Write(8 * Block, Block);
+        }
+
+        Assert.Equal(0, second.Space.Counters.Repair.BlocksRecovered);
+        ScrubWorld third = first.Opened((SpaceWorld)second.World.Cut(3, (_, _, _) => false));
+        third.AssertReads(2 * first.RowLength, 16 * Block);
+        third.AssertReads(8 * Block, Block);
+    }
+
+    [Fact]
+    public void First_writes_that_are_not_judged_yet_are_data_to_those_who_skip_what_was_never_written()
+    {
+        ScrubWorld first = FilledAtLastRow(blocks: 4);
+        ScrubWorld second = first.Opened((SpaceWorld)first.World.Kill(2, () => false));
+        List<StoreExtent> extents = [];
+        Assert.Equal(IoError.None, second.Lane.Run(second.Space.Status(2 * first.RowLength, 4 * Block, extents)));
+        Assert.Equal([new StoreExtent(4 * Block, ExtentState.Data)], extents);
+    }
+
+    // A block that was found and judged is unmapped; the next crash must not find it again.
+    [Fact]
+    public void A_first_write_that_was_judged_and_unmapped_does_not_come_back()
+    {
+        ScrubWorld first = FilledAtLastRow(blocks: 4);
+        ScrubWorld second = first.Opened((SpaceWorld)first.World.Kill(2, () => false));
+        second.AssertReads(2 * first.RowLength, 4 * Block);
+        second.Unmap(2 * first.RowLength, 2 * Block);
+        second.Forget(2 * first.RowLength, 2 * Block);
+        ScrubWorld third = second.Opened((SpaceWorld)second.World.Kill(3, () => false));
+        third.AssertReads(2 * first.RowLength, 4 * Block);
+    }
+
+    // Of a region that was dirty only what is asked for is resynced: the rest of it is on a place that takes an hour.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_block_of_a_dirty_region_does_not_wait_for_the_rest_of_it(bool isWrite)
+    {
+        ScrubWorld first = FilledAtLastRow(blocks: 4);
+        int at = 2 * first.RowLength;
+        SpaceWorld killed = Stuck((SpaceWorld)first.World.Kill(2, () => false), first);
+        (int disk, long place) = first.DataPlace(1, at + (2 * Block));
+        killed.Disks[disk].ReadTakesLonger = (offset, length) => offset <= place && place < offset + length ? 3_600_000_000_000 : 0;
+        ScrubWorld second = first.Opened(killed);
+        int unresolved = second.Space.UnresolvedRegions;
+        long before = second.Lane.NowNs;
+        if (isWrite)
+        {
+            second.Put(at, Block);
+        }
+
+        second.AssertReads(at, Block);
+        Assert.InRange(second.Lane.NowNs - before, 0, 100_000_000);
+        Assert.Equal(unresolved, second.Space.UnresolvedRegions);
+        second.AssertReads(at + (2 * Block), Block);
+        second.Lane.Advance(20_000_000_000);
+        Assert.Equal(0, second.Space.UnresolvedRegions);
+    }
+
+    // Neither copy of the block can be read when it is judged, and both can later: it stays what it was read as.
+    [Fact]
+    public void A_block_that_was_found_never_written_stays_so()
+    {
+        ScrubWorld first = FilledAtLastRow(blocks: 4);
+        int at = 2 * first.RowLength;
+        SpaceWorld killed = (SpaceWorld)first.World.Kill(2, () => false);
+        for (int copy = 0; copy < 2; copy++)
+        {
+            (int disk, long place) = first.DataPlace(copy, at);
+            killed.Disks[disk].ReadFails = (offset, length) => offset <= place && place < offset + length;
+        }
+
+        ScrubWorld second = first.Opened(killed);
+        second.AssertFullOf(0, at);
+        first.Opened((SpaceWorld)second.World.Cut(3, (_, _, _) => false)).AssertFullOf(0, at);
+    }
+
+    // Entries of many pages are in the log, and the pages are on rotating disks: each is read when it is asked for, or before the log is trimmed.
+    [Fact]
+    public void An_opening_does_not_read_the_pages_that_the_log_has_entries_of()
+    {
+        const int rows = 12;
+        const int rowLength = 64 * Block;
+        SpaceWorld world = SpaceWorld.New(new SpaceScenario(1, 2, true, 512, rows), 1);
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        for (int row = 0; row < rows; row++)
+        {
+            Assert.Equal(IoError.None, world.Lane.Run(Write(world, row * rowLength, 1)));
+        }
+
+        Assert.Equal(IoError.None, world.Lane.Run(world.Space.Flush()));
+        SpaceWorld after = (SpaceWorld)world.Cut(2, (_, _, _) => false);
+        foreach (SimDisk disk in after.Disks)
+        {
+            disk.ReadTakesLonger = (_, _) => 10_000_000;
+        }
+
+        long before = after.Lane.NowNs;
+        Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
+        Assert.InRange(after.Lane.NowNs - before, 0, 100_000_000);
+        for (int i = 0; i < 2 * world.Space.Counters.Log.Blocks; i++)
+        {
+            Assert.Equal(IoError.None, after.Lane.Run(Write(after, 8 * Block, 1)));
+            Assert.Equal(IoError.None, after.Lane.Run(after.Space.Flush()));   // the log goes round
+        }
+
+        SpaceWorld cut = (SpaceWorld)after.Cut(3, (_, _, _) => false);
+        Assert.Equal("", cut.Lane.Run(cut.Open(isNew: false)));
+        IoBuffer read = cut.Lane.Buffers.Rent(Block);
+        for (int row = 0; row < rows; row++)
+        {
+            Assert.Equal(IoError.None, cut.Lane.Run(cut.Space.Read(row * rowLength, read)));
+            Assert.False(read.Span.ContainsAnyExcept((byte)0x3C));
+        }
+
+        cut.Lane.Buffers.Return(read);
+        world.Release();
+        after.Release();
+        cut.Release();
+    }
+
+    /// <summary>A space with first writes at the begin of its last row, acknowledged and not flushed.</summary>
+    private static ScrubWorld FilledAtLastRow(int blocks)
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Put(0, Block);   // the first region that is resynced
+        for (int at = 0; at < blocks; at += 4)
+        {
+            world.Put((2 * world.RowLength) + (at * Block), 4 * Block);
+        }
+
+        return world;
+    }
+
+    /// <summary>Keeps the resync in the background from getting beyond the first row: a read there takes an hour.</summary>
+    private static SpaceWorld Stuck(SpaceWorld killed, ScrubWorld former)
+    {
+        (int disk, long place) = former.DataPlace(0, 3 * Block);
+        killed.Disks[disk].ReadTakesLonger = (offset, length) => offset <= place && place < offset + length ? 3_600_000_000_000 : 0;
+        return killed;
     }
 
     private static async LaneTask<IoError> Write(SpaceWorld world, int offset, int blocks)

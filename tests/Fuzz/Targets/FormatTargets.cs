@@ -265,6 +265,7 @@ internal static class FormatTargets
         IntegrityRecord.WriteMark(payload.AsSpan(8), IntegrityKind.Clean, 3, 1, 7);
         IntegrityRecord.WriteEntries(payload.AsSpan(16), 3, 1, 0, [new(5, 1, 0x1234), new(511, 0, 0)]);
         IntegrityRecord.WriteZeroed(payload.AsSpan(44), 3, 0, 8, 20);
+        IntegrityRecord.WriteFirstWrite(payload.AsSpan(60), 3, 1, 9, 0x5678, [1, 2, 3, 4, 5, 6, 7, 8]);
         return payload;
     }
 
@@ -280,6 +281,7 @@ internal static class FormatTargets
                 kinds |= 1 << (int)item.Kind;
                 long sum = item.Row + item.Column + item.Region;
                 sum += item.Kind == IntegrityKind.Zeroed ? item.FirstBlock + item.BlockCount : 0;
+                sum += item.Kind == IntegrityKind.FirstWrite && item.HasSectors ? item.Checksum + item.Sector(IntegrityRecord.SectorsPerBlock - 1) : 0;
                 for (int i = 0; item.Kind == IntegrityKind.Entries && i < item.EntryCount; i++)
                 {
                     sum += item.Entry(i).Block + item.Page;

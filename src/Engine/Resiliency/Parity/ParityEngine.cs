@@ -21,6 +21,7 @@ internal sealed class ParityEngine : ILayoutEngine
         ParityStrips strips = new(parts);
         ParityJournal journal = new(parts.Space, parts.Log, parts.Flusher);
         ParityCommits commits = new(parts, strips, journal);
+        ResyncSize = parts.Space.Shape.RegionSize;
         _layout = (ParityLayout)parts.Space.Layout;
         _integrity = parts.Integrity;
         _members = parts.Space.Members;
@@ -91,7 +92,10 @@ internal sealed class ParityEngine : ILayoutEngine
     }
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Resync(SpaceRow row, int region) => _resync.ResyncRegion(row, region);
+    public int ResyncSize { get; }
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Resync(SpaceRow row, int region, int slabOffset, int length) => _resync.ResyncRegion(row, region);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target) =>

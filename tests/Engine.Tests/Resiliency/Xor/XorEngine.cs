@@ -17,6 +17,8 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
     private readonly SpaceMembers _members = parts.Space.Members;
     private readonly BufferPool _buffers = parts.Space.Lane.Buffers;
 
+    public int ResyncSize => parts.Space.Shape.RegionSize;
+
     public long HedgesAsked => 0;
 
     public long HedgesWon => 0;
@@ -86,7 +88,7 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
     /// <summary>
     /// Data that is there is taken as it is, matching or as an unflushed write; what is out is rebuilt where the rest matches; then the XOR is made again.
     /// </summary>
-    public async LaneTask<IoError> Resync(SpaceRow row, int region)
+    public async LaneTask<IoError> Resync(SpaceRow row, int region, int slabOffset, int length)
     {
         int size = parts.Space.Shape.RegionSize;
         IoBuffer buffer = _buffers.Rent(3 * Block);
@@ -154,9 +156,6 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
         _buffers.Return(buffer);
         return IoError.None;
     }
-
-    public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> notes, List<CapturedEntry> kept) =>
-        LaneTask.FromResult(IoError.None);
 
     private static StripPiece At(StripPiece piece, int column) => piece with { Column = column };
 
