@@ -36,6 +36,7 @@ internal sealed class LossSimulation
     private readonly List<int> _away = [];   // disks that have left in this round and are not whole yet
     private bool _isKilling;
     private bool _isComingBack;
+    private bool _wasOpenedAgain;   // blocks of whole stripes that were not flushed may be lost since
     private int _clients;
     private bool _stops;
 
@@ -235,6 +236,8 @@ internal sealed class LossSimulation
         if (Violation is null && world.VirtualDisk!.Fault != IoError.None)
         {
             CrashSimulation.Count("virtual disk opened again after too many losses");
+            _wasOpenedAgain |= world == _world;
+            _oracle.MissesDisk |= world == _world;   // what was not flushed is as after a crash without these disks
             world.VirtualDisks[0].Open = world.Lane.Run(VirtualDiskStack.Reopen(world.Pool!, world.VirtualDisk));
         }
     }
@@ -259,7 +262,7 @@ internal sealed class LossSimulation
             Report(where, $"the repair does not come to an end: {world.Spaces.BytesToResync} bytes");
         }
 
-        if (Violation is null && StoreReading.ReadAll(world, oracle, _scenario.Length, isFirst, hasParity: isKilled && _scenario.Parities > 0) is { } wrong)
+        if (Violation is null && StoreReading.ReadAll(world, oracle, _scenario.Length, isFirst, hasParity: (isKilled || _wasOpenedAgain) && _scenario.Parities > 0) is { } wrong)
         {
             Report(where, wrong);
         }

@@ -110,9 +110,12 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;
 
+    /// <summary>Bytes of a slab of a space alone.</summary>
+    public int SlabSize { get; init; } = 256 << 10;
+
     /// <summary>Layout of a space alone, in small units so that one world has many regions, pages and rows; slabs of a pool are 1 MiB.</summary>
     public SpaceShape Shape =>
-        IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums, Parities) : new(Columns, Copies, 16 << 10, 256 << 10, Checksums, Parities);
+        IsWholePool ? new(Columns, Copies, 64 << 10, 1 << 20, Checksums, Parities) : new(Columns, Copies, 16 << 10, SlabSize, Checksums, Parities);
 
     /// <summary>Disks: one more than a row needs, at least two; in a pool as many as leave a majority when one is gone.</summary>
     public int Disks => Members > 0 ? Members : Math.Max(IsWholePool ? 3 : 2, Shape.Positions + 1) + (HasJournals ? CacheCopies : 0);

@@ -44,7 +44,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         IoError error = IoError.None;
         for (int at = 0; at < length && error == IoError.None; at += chunk)
         {
-            StripPiece piece = new(row.Index, column, slabOffset + at, chunk);
+            StripPiece piece = new(row.Index, column, slabOffset + at, Math.Min(chunk, length - at));
             (error, bool written) = await ResyncChunk(row, piece, buffers, taken, refused);
             anyWritten |= written;
         }

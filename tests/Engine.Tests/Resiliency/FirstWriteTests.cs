@@ -350,6 +350,33 @@ public sealed class FirstWriteTests
         Assert.Equal(0, second.Space.UnresolvedRegions);
     }
 
+    // A region of 512 KiB is resynced in parts of 128 KiB: one is asked for, and then the three others at once, up to the end of a checksum page.
+    [Fact]
+    public void The_rest_of_a_region_ends_where_the_region_does()
+    {
+        const int region = 512 << 10;
+        SpaceWorld world = SpaceWorld.New(new SpaceScenario(1, 2, true, 512, 1) { SlabSize = 8 << 20 }, 1);
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        Assert.Equal(IoError.None, world.Lane.Run(Write(world, 0, 1)));
+        for (int at = 3 * region; at < 5 * region; at += 4 * Block)
+        {
+            Assert.Equal(IoError.None, world.Lane.Run(Write(world, at, 4)));
+        }
+
+        SlabPlace place = world.Host.Row(0)!.Places[0];
+        SpaceWorld after = (SpaceWorld)world.Kill(2, () => false);
+        after.Disks[place.Disk].ReadTakesLonger = (offset, _) => offset == place.DataOffset ? 3_600_000_000_000 : 0;   // the background does not get beyond it
+
+        Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
+        IoBuffer read = after.Lane.Buffers.Rent(3 * region / 4);
+        Assert.Equal(IoError.None, after.Lane.Run(after.Space.Read(3 * region, read.Slice(0, Block))));
+        Assert.Equal(IoError.None, after.Lane.Run(after.Space.Read((3 * region) + (region / 4), read)));
+        Assert.False(read.Span.ContainsAnyExcept((byte)0x3C));
+        after.Lane.Buffers.Return(read);
+        world.Release();
+        after.Release();
+    }
+
     // Neither copy of the block can be read when it is judged, and both can later: it stays what it was read as.
     [Fact]
     public void A_block_that_was_found_never_written_stays_so()

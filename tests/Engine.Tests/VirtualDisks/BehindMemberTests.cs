@@ -146,7 +146,7 @@ public sealed class BehindMemberTests
         foreach (long ring in new[] { DiskLayout.SuperblockRingA, layout.SuperblockRingB })
         {
             long offset = DiskLayout.SuperblockSlot(ring, scan.Superblock!.Epoch);
-            (scan.Superblock with { Features = default }).Encode(block, scan.Label.Pool, scan.Label.Disk, offset);
+            (scan.Superblock with { Features = scan.Superblock.Features with { Compatible = 0 } }).Encode(block, scan.Label.Pool, scan.Label.Disk, offset);
             world.Disks[disk].Media.Write(offset, block);
         }
 

@@ -60,7 +60,7 @@ public abstract class PoolLink
     private protected IReadOnlyList<IMemberFollower> Followers => _followers;
 
     /// <summary>Whether the lane has not taken the newest view yet. Called on the pool's lane, by tests.</summary>
-    internal bool IsBehind => View != Owner.View;
+    internal bool IsBehind => View.Rank != Owner.View.Rank;
 
     /// <summary>Returns whether this is a link to an open pool, and not to an earlier opening of it. Called on any lane.</summary>
     internal bool IsOf(Pool? pool) => Owner == pool;
