@@ -19,7 +19,6 @@ public sealed class StorageSubsystem
     private readonly DiskOpener _diskOpener;
     private readonly PoolOpener _opener;
     private readonly MissingDisks _missing;
-    private readonly DiskPaths _paths;
     private readonly Snapshots _snapshots;
     private readonly KnownPools _known;
     private readonly Func<LaneTask>[] _loops;
@@ -49,8 +48,7 @@ public sealed class StorageSubsystem
         PoolOpener opener = _opener = new PoolOpener(core, disks, rejoins, resumption, Repairs, runner, reliability);
         MissingDisks missing = _missing = new MissingDisks(core, diskOpener, opener, rejoins, Repairs);
 
-        DiskPaths paths = _paths = new DiskPaths(core, diskOpener);
-        PhysicalDisks = new PhysicalDiskService(core, diskOpener, opener, diskChecks, snapshots, reliability, failing, paths);
+        PhysicalDisks = new PhysicalDiskService(core, diskOpener, opener, diskChecks, snapshots, reliability, failing);
         EmulatedDisks = new EmulatedDiskService(core, snapshots);
         Reliability = new ReliabilityService(core, reliability, failing, snapshots);
         Pools = new PoolService(core, diskOpener, opener, diskChecks, missing, marks, new PoolRemoval(core, diskOpener, opener, remote, marks), snapshots);
@@ -71,7 +69,7 @@ public sealed class StorageSubsystem
             new HeldDisks(core, diskOpener, opener).Run,
             new MemberWatch(core).Run,
             new ScheduleLoop(core, reliability, Scrubs, new TierUpkeep(core, runner, TierOptimizer)).Run,
-            new Healing(core, missing, new LostPools(core, diskOpener, opener, disks), disks, failing, WriteCaches, Repairs, remote, paths).Run,
+            new Healing(core, missing, new LostPools(core, diskOpener, opener, disks), disks, failing, WriteCaches, Repairs, remote).Run,
         ];
     }
 
@@ -158,7 +156,6 @@ public sealed class StorageSubsystem
     {
         Verbs.Stop();
         await _missing.WaitForLooks();   // they hold disks open
-        await _paths.WaitForLooks();
         return await Verbs.Enqueue(CloseAll);
     });
 
@@ -172,7 +169,6 @@ public sealed class StorageSubsystem
             await opening;
         }
 
-        await _paths.Merge();
         await _opener.Open(onlyWhole: _core.Disks.HasHeldDisks);
         foreach (Func<LaneTask> loop in _loops)
         {

@@ -21,28 +21,19 @@ internal sealed class PoolOpener(
     /// </summary>
     internal async LaneTask<Nothing> Open(bool onlyWhole = false, PoolId? only = null)
     {
-        core.Disks.Copies.Review();
         IGrouping<PoolId, RegisteredDisk>[] groups = core.Disks.All.Where(disk => disk is { Disk: not null, Scan.Label: not null })
             .GroupBy(disk => disk.Scan!.Label!.Pool)
             .Where(group => (only is null || group.Key == only) && (!core.Pools.TryGet(group.Key, out ManagedPool? known) || known.Pool is null)).ToArray();
         List<ManagedPool> opened = [];
         foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
         {
-            RegisteredDisk[] usable = [.. group.Where(static disk => disk.Copy == CopyState.None)];
-            if (usable.Length == 0)
-            {
-                Name(group.Key, [.. group], "none of its disks can be used");
-                continue;
-            }
-
-            PoolView? view = usable.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
-            int missing = view?.Members.Count(member => !Array.Exists(usable, disk => disk.Scan!.Label!.Number == member.Disk)) ?? 0;
+            PoolView? view = group.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
+            int missing = view?.Members.Count(member => !group.Any(disk => disk.Scan!.Label!.Number == member.Disk)) ?? 0;
             if (onlyWhole && missing > 0)
             {
-                Name(
-                    group.Key, [.. usable], $"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them");
+                Await(group.Key, [.. group], missing);
             }
-            else if (await TryOpen(group.Key, [.. usable]) is { } managed)
+            else if (await TryOpen(group.Key, [.. group]) is { } managed)
             {
                 opened.Add(managed);
             }
@@ -72,8 +63,7 @@ internal sealed class PoolOpener(
     /// <summary>Gives an open disk to the open pool that it is a member of, or opens that pool if it has all its members now.</summary>
     internal async LaneTask<Nothing> OfferOrOpen(RegisteredDisk disk)
     {
-        core.Disks.Copies.Review();
-        if (disk.Copy != CopyState.None || disk.Scan?.Label is not { } label)
+        if (disk.Scan?.Label is not { } label)
         {
             return default;
         }
@@ -99,25 +89,6 @@ internal sealed class PoolOpener(
         }
 
         return await Open(onlyWhole: true);
-    }
-
-    /// <summary>Uses the disks that were refused because another device carried their identity, once that is no longer so.</summary>
-    internal async LaneTask<Nothing> UseReleased()
-    {
-        core.Disks.Copies.Review();
-        foreach (RegisteredDisk disk in core.Disks.Copies.TakeReleased())
-        {
-            if (disk.Scan?.Label is { } label && core.Pools.Find(label.Pool) is { Pool: null })
-            {
-                await Open(only: label.Pool);
-            }
-            else
-            {
-                await OfferOrOpen(disk);
-            }
-        }
-
-        return default;
     }
 
     /// <summary>
@@ -146,7 +117,6 @@ internal sealed class PoolOpener(
             core.Disks.Saw(disk, await PoolScan.Scan(core.Lane, disk.Disk!));
             disk.Disk = null;
             disk.Problem = "";
-            disk.HasServed = true;
         }
 
         return default;
@@ -173,11 +143,10 @@ internal sealed class PoolOpener(
         };
     }
 
-    /// <summary>Notes why a pool is not opened, of which these disks are there.</summary>
-    private void Name(PoolId id, List<RegisteredDisk> there, string reason)
+    private void Await(PoolId id, List<RegisteredDisk> there, int missing)
     {
         ManagedPool managed = core.Pools.GetOrAdd(id);
-        managed.SetReason(reason);
+        managed.SetReason($"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them");
         managed.SetKnown(PoolSummary.OfLabels(id, there), managed.Reason);
     }
 
