@@ -598,9 +598,15 @@ internal sealed class LaneSimulation
             kept == 0 ? KeptWrites.None : kept == 1 ? KeptWrites.Random(random) : KeptWrites.Prefixes(random, world.PendingWrites());
         PoolWorld stopped = isKill ? world.Kill(seed, () => random.Next(2) == 0) : world.Cut(seed, keep, keepsMemory: random.Next(3) == 0);
         BlockOracle[] judged = Array.ConvertAll(oracles, static oracle => oracle.Clone());
+        bool returns = _victim >= 0 && stopped.Disks[_victim].Pulled && random.Next(3) > 0;   // without what it had not flushed
+        if (returns)
+        {
+            stopped.Disks[_victim].Pulled = false;
+        }
+
         foreach (BlockOracle oracle in judged)
         {
-            if (!isKill)
+            if (!isKill || returns)
             {
                 oracle.PowerCut();
             }
@@ -611,11 +617,6 @@ internal sealed class LaneSimulation
         }
 
         Cuts++;
-        bool returns = _victim >= 0 && stopped.Disks[_victim].Pulled && random.Next(3) > 0;
-        if (returns)
-        {
-            stopped.Disks[_victim].Pulled = false;
-        }
 
         CrashSimulation.Count(returns, "disk of two lanes returned at the start after a stop");
         CrashSimulation.Count(isKill ? $"kill of two lanes at depth {depth}" : $"power cut of two lanes at depth {depth}");

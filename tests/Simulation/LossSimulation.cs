@@ -262,7 +262,8 @@ internal sealed class LossSimulation
             Report(where, $"the repair does not come to an end: {world.Spaces.BytesToResync} bytes");
         }
 
-        if (Violation is null && StoreReading.ReadAll(world, oracle, _scenario.Length, isFirst, hasParity: (isKilled || _wasOpenedAgain) && _scenario.Parities > 0) is { } wrong)
+        bool hasParity = (isKilled || _wasOpenedAgain) && _scenario.Parities > 0;
+        if (Violation is null && StoreReading.ReadAll(world, oracle, _scenario.Length, isFirst, hasParity) is { } wrong)
         {
             Report(where, wrong);
         }

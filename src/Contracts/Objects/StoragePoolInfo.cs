@@ -69,7 +69,6 @@ public sealed record StoragePoolInfo
 
     public string? RetireMissingPhysicalDisks { get; init; }
 
-    /// <summary>Version of the on-disk format. New pools have the newest; Update-StoragePool raises others.</summary>
     public string? Version { get; init; }
 
     public ulong? WriteCacheSizeDefault { get; init; }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
@@ -52,7 +51,6 @@ internal static class StoragePoolMapping
             EnclosureAwareDefault = settings.EnclosureAwareDefault,
             FaultDomainAwarenessDefault = DisplayName.Of((FaultDomainType)settings.FaultDomainAwarenessDefault),
             RetireMissingPhysicalDisks = DisplayName.Of((Contracts.RetireMissingPhysicalDisks)settings.RetireMissingPhysicalDisks),
-            Version = settings.FormatVersion.ToString(CultureInfo.InvariantCulture),
             WriteCacheSizeDefault = settings.WriteCacheSizeDefault,
             WriteCacheSizeMin = 0,
             WriteCacheSizeMax = (ulong)pool.WriteCacheSizeMax,
