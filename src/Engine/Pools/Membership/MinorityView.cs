@@ -52,8 +52,7 @@ internal static class MinorityView
         view.Contains(scan.Label!.Number) && scan.Superblock!.View.Rank.CompareTo(view.Synced) >= 0);
 
     private static bool IsMetadata(PoolView view, PoolScan scan) =>
-        view.MembersVote ? scan.Superblock!.View.IsMetadata(scan.Label!.Number) && view.IsMetadata(scan.Label.Number)
-            : view.IsMetadata(scan.Label!.Number) || view.Prior?.Disks.Contains(scan.Label.Number) == true;
+        QuorumRules.IsMetadataCopy(view, VoterReport.Of(scan.Label!.Number, scan.Superblock!));
 
     private static PoolView Of(PoolView newest, PoolScan[] chosen, PoolScan[] members)
     {

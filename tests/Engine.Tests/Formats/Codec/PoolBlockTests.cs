@@ -125,7 +125,7 @@ public sealed class PoolBlockTests
         {
             MembersVote = true, Members = [.. disks.Select(static disk => new ViewMember(disk, disk.Value <= 5))],
             Prior = new VoteSet([.. disks], View.Witness),
-            Joining = [disks[7], disks[511]],
+            Joining = [.. disks[1..]],   // more cannot be
         };
         byte[] block = new byte[PoolBlock.Size];
         FeatureFlags features = new(FeatureFlags.MemberHistoryFeature, 0, FeatureFlags.MemberVotesFeature);
