@@ -14,6 +14,7 @@ public sealed class SyntaxTests
         ["Connect-VirtualDisk"] = ["Force", "Lane"],
         ["Get-FileStorageTier"] = s_range,
         ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize", "CachePool"],
+        ["Reset-PhysicalDisk"] = ["Path"],
         ["Set-FileStorageTier"] = ["Now", .. s_range],
         ["Set-PhysicalDisk"] = ["EnclosureNumber", "SlotNumber", "StorageChassisId", "StorageRackId"],
         ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays", "LentWriteCacheSizeMax"],

@@ -80,6 +80,8 @@ internal sealed class GoldenWorld : IDiskFactory
     }
 
     /// <inheritdoc/>
+    public LaneTask<DeviceNames> NameDevice(ILane lane, string uri) => LaneTask.FromResult(DeviceNames.None);
+
     public async LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
     {
         int number = int.Parse(uri[(uri.LastIndexOf('/') + 1)..], CultureInfo.InvariantCulture);

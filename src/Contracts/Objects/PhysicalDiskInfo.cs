@@ -100,6 +100,12 @@ public sealed record PhysicalDiskInfo
     /// <summary>Ours. Image file or block device.</summary>
     public string? Path { get; init; }
 
+    /// <summary>Ours. Every path to the disk, the first one first.</summary>
+    public string[]? Paths { get; init; }
+
+    /// <summary>Ours. Those of them that are in use or may be used.</summary>
+    public string[]? WorkingPaths { get; init; }
+
     /// <summary>Ours. Emulated latency profile, or null.</summary>
     public string? LatencyProfile { get; init; }
 }

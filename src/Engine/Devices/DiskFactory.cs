@@ -30,6 +30,13 @@ public sealed class DiskFactory : IDiskFactory
         lane is Lane { IsCurrent: true } real ? OpenOn(real, uri, overrides, use)
             : throw new InvalidOperationException("A disk is opened on the real lane that will use it.");
 
+    /// <inheritdoc/>
+    public LaneTask<DeviceNames> NameDevice(ILane lane, string uri)
+    {
+        string path = DiskUri.Parse(uri).Path;
+        return lane.CallBlocking(() => Hardware.OfPath(path, _devices));
+    }
+
     private async LaneTask<IDisk> OpenOn(Lane lane, string uri, DiskOverrides overrides, DiskUse use)
     {
         DiskUri parsed = DiskUri.Parse(uri);
@@ -48,7 +55,7 @@ public sealed class DiskFactory : IDiskFactory
     private Found FindFile(string uri, string path, DiskOverrides overrides, DiskUse use) =>
         Describe(DeviceOpener.Open(uri, path, wantBlockDevice: false, use), device =>
         {
-            DiskIdentity identity = IdentityBuilder.ForFile(uri, device, overrides);
+            DiskIdentity identity = IdentityBuilder.ForFile(uri, device, overrides) with { Hardware = device.Key };
             return new Found(device, identity, AtomicSizeOfFile(device, identity));
         });
 
@@ -57,7 +64,7 @@ public sealed class DiskFactory : IDiskFactory
         BlockDeviceFacts facts = Describe(path);
         return Describe(OpenExplained(uri, path, facts, use), device =>
         {
-            DiskIdentity identity = IdentityBuilder.ForBlock(uri, device, facts, overrides);
+            DiskIdentity identity = IdentityBuilder.ForBlock(uri, device, facts, overrides) with { Hardware = Hardware.OfBlock(device.Descriptor, facts) };
             return new Found(device, identity, Math.Max(facts.PhysicalSectorSize, identity.LogicalSectorSize));
         });
     }

@@ -110,6 +110,12 @@ public sealed record DiskIdentity(
     string FirmwareVersion,
     string CannotPoolReason)
 {
+    /// <summary>
+    /// Names the hardware behind the device, to tell a second path to a disk from a copy of it; empty where nothing is known. Devices of which this is the
+    /// same are paths to one disk.
+    /// </summary>
+    public string Hardware { get; init; } = "";
+
     /// <summary>The slot of an enclosure that it is in, or null if none is reported.</summary>
     public EnclosureSlot? Slot { get; init; }
 

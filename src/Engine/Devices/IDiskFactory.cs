@@ -44,6 +44,15 @@ public enum DiskOpenFailure
     NoAnswer,
 }
 
+/// <summary>What names a device and its hardware.</summary>
+/// <param name="DeviceKey">As in <see cref="DiskIdentity"/>.</param>
+/// <param name="Hardware">As in <see cref="DiskIdentity"/>.</param>
+public readonly record struct DeviceNames(string DeviceKey, string Hardware)
+{
+    /// <summary>Nothing is known, or nothing is there.</summary>
+    public static DeviceNames None { get; } = new("", "");
+}
+
 /// <summary>Access that a disk is opened with.</summary>
 public enum DiskUse
 {
@@ -67,4 +76,10 @@ public interface IDiskFactory
     /// <param name="use">Opened for writing, a disk has no other opener; opened for reading, none that writes.</param>
     /// <exception cref="DiskOpenException">It could not be opened; nothing was changed. Thrown when the result is read.</exception>
     LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite);
+
+    /// <summary>
+    /// Names the device behind a URI and its hardware without opening it as a disk, see <see cref="DiskIdentity"/>. The system calls are made on a thread. The
+    /// names are empty where nothing is known, or nothing is there.
+    /// </summary>
+    LaneTask<DeviceNames> NameDevice(ILane lane, string uri);
 }

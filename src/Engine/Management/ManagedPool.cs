@@ -163,7 +163,7 @@ internal sealed class ManagedPool(PoolId id)
 
     /// <summary>Returns the member that a disk is of a pool in a state.</summary>
     internal static DiskDescription? MemberFor(PoolId pool, PoolState? state, RegisteredDisk disk) =>
-        disk.IsSplit ? null : disk.Scan is { Kind: not ScanKind.Unreadable } scan
+        disk.IsSplit || disk.Copy != CopyState.None ? null : disk.Scan is { Kind: not ScanKind.Unreadable } scan
         ? scan.Label is { } label && label.Pool == pool && state?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk ? member : null
         : state?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
 

@@ -23,6 +23,12 @@ public sealed record PhysicalDiskStatus
     /// <summary>URI, or empty while the disk is missing.</summary>
     public string Uri { get; init; } = "";
 
+    /// <summary>URIs of the paths of a registered disk, the first one first.</summary>
+    public IReadOnlyList<string> Uris { get; init; } = [];
+
+    /// <summary>Those of them that work.</summary>
+    public IReadOnlyList<string> WorkingUris { get; init; } = [];
+
     /// <summary>Size in bytes.</summary>
     public long SizeBytes { get; init; }
 

@@ -19,6 +19,7 @@ public sealed class StorageSubsystem
     private readonly DiskOpener _diskOpener;
     private readonly PoolOpener _opener;
     private readonly MissingDisks _missing;
+    private readonly DiskPaths _paths;
     private readonly Snapshots _snapshots;
     private readonly KnownPools _known;
     private readonly Func<LaneTask>[] _loops;
@@ -48,7 +49,8 @@ public sealed class StorageSubsystem
         PoolOpener opener = _opener = new PoolOpener(core, disks, rejoins, resumption, Repairs, runner, reliability);
         MissingDisks missing = _missing = new MissingDisks(core, diskOpener, opener, rejoins, Repairs);
 
-        PhysicalDisks = new PhysicalDiskService(core, diskOpener, opener, diskChecks, snapshots, reliability, failing);
+        DiskPaths paths = _paths = new DiskPaths(core, diskOpener);
+        PhysicalDisks = new PhysicalDiskService(core, diskOpener, opener, diskChecks, snapshots, reliability, failing, paths);
         EmulatedDisks = new EmulatedDiskService(core, snapshots);
         Reliability = new ReliabilityService(core, reliability, failing, snapshots);
         Pools = new PoolService(core, diskOpener, opener, diskChecks, missing, marks, new PoolRemoval(core, diskOpener, opener, remote, marks), snapshots);
@@ -69,7 +71,7 @@ public sealed class StorageSubsystem
             new HeldDisks(core, diskOpener, opener).Run,
             new MemberWatch(core).Run,
             new ScheduleLoop(core, reliability, Scrubs, new TierUpkeep(core, runner, TierOptimizer)).Run,
-            new Healing(core, missing, new LostPools(core, diskOpener, opener, disks), disks, failing, WriteCaches, Repairs, remote).Run,
+            new Healing(core, missing, new LostPools(core, diskOpener, opener, disks), disks, failing, WriteCaches, Repairs, remote, paths).Run,
         ];
     }
 
@@ -156,6 +158,7 @@ public sealed class StorageSubsystem
     {
         Verbs.Stop();
         await _missing.WaitForLooks();   // they hold disks open
+        await _paths.WaitForLooks();
         return await Verbs.Enqueue(CloseAll);
     });
 
@@ -169,6 +172,7 @@ public sealed class StorageSubsystem
             await opening;
         }
 
+        await _paths.Merge();
         await _opener.Open(onlyWhole: _core.Disks.HasHeldDisks);
         foreach (Func<LaneTask> loop in _loops)
         {

@@ -43,6 +43,13 @@ public sealed class SimDisk : IDisk
         init => Identity = Identity with { CannotPoolReason = value };
     }
 
+    /// <summary>Names of the device and its hardware, as the system gives them.</summary>
+    public DeviceNames Names
+    {
+        get => new(Identity.DeviceKey, Identity.Hardware);
+        init => Identity = Identity with { DeviceKey = value.DeviceKey, Hardware = value.Hardware };
+    }
+
     /// <summary>Requests so far.</summary>
     public long Requests => _requests;
 

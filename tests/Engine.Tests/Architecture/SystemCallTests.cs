@@ -42,6 +42,7 @@ public sealed partial class SystemCallTests
         ["Devices/Raw/FileLock.cs"] = "on threads, by DeviceOpener",
         ["Devices/Raw/FileExtents.cs"] = "on threads, by RawRanges",
         ["Devices/DiskFactory.cs"] = "on threads, by itself",
+        ["Devices/Identity/Hardware.cs"] = "on threads, by DiskFactory",
         ["Devices/DiskImage.cs"] = "on threads, by ImageFiles",
         ["Lanes/Sockets/DescriptorReserve.cs"] = "/dev/null, when the process starts",
         ["Lanes/Sockets/LaneListener.cs"] = "sockets in the folder of the host",

@@ -90,9 +90,18 @@ internal sealed class SubsystemWorld : IDiskFactory
         Start();
     }
 
+    /// <summary>Whether the system names the hardware of disks: two places of one medium are two paths to it then.</summary>
+    internal bool NamesHardware { get; set; }
+
+    public LaneTask<DeviceNames> NameDevice(ILane lane, string uri)
+    {
+        int number = NumberOf(uri);
+        return LaneTask.FromResult(NamesHardware && !Away.Contains(number) ? new DeviceNames($"place{number}", _media[number].Key) : DeviceNames.None);
+    }
+
     public async LaneTask<IDisk> Open(ILane lane, string uri, DiskOverrides overrides, DiskUse use = DiskUse.ReadWrite)
     {
-        int number = int.Parse(uri[(uri.LastIndexOf('/') + 1)..], System.Globalization.CultureInfo.InvariantCulture);
+        int number = NumberOf(uri);
         Openings[number] = Openings.GetValueOrDefault(number) + 1;
         await lane.Delay(1000 + Lane.Next(200_000));
         while (Hanging.Contains(number))
@@ -115,6 +124,7 @@ internal sealed class SubsystemWorld : IDiskFactory
             WriteFails = (_, _) => Refusing.Contains(number),
             CannotPoolReason = Obstacles.GetValueOrDefault(number, ""),
             Pulled = Silent.Contains(number),
+            Names = new DeviceNames($"place{number}", NamesHardware ? _media[number].Key : ""),
         };
         return Profiles is null ? Disks[number] : new EmulatedDisk(Lane, Disks[number], Profiles(overrides.MediaType ?? MediaType.SSD));
     }
@@ -141,6 +151,37 @@ internal sealed class SubsystemWorld : IDiskFactory
             Path = $"/sim/{number}", Overrides = new DiskOverrides(media), Place = place ?? new PlaceChange(),
         })).UniqueId;
     }
+
+    /// <summary>A further path to a disk, which is not registered. Returns its number.</summary>
+    internal int PathTo(int number)
+    {
+        _media.Add(_media[number]);
+        Disks = [.. Disks, null!];
+        return _media.Count - 1;
+    }
+
+    /// <summary>Makes the place of a disk, which is not open, a further path to another one.</summary>
+    internal void Redirect(int number, int target) => _media[number] = _media[target];
+
+    private static int NumberOf(string uri) => int.Parse(uri[(uri.LastIndexOf('/') + 1)..], System.Globalization.CultureInfo.InvariantCulture);
+
+    /// <summary>A copy of a disk, which is not registered. Returns its number.</summary>
+    internal int CopyOf(int number)
+    {
+        _media.Add(_media[number].CloneAs($"disk{_media.Count}"));
+        Disks = [.. Disks, null!];
+        return _media.Count - 1;
+    }
+
+    /// <summary>Replaces what is at the place of a disk, which is not open, by a copy of another disk.</summary>
+    internal void Replace(int number, int original) => _media[number] = _media[original].CloneAs($"disk{number}");
+
+    /// <summary>Registers what is at the place of a disk.</summary>
+    internal PhysicalDiskStatus Register(int number) =>
+        Run(Subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = $"/sim/{number}", Overrides = new DiskOverrides(MediaType.SSD) }));
+
+    /// <summary>Hash of everything on a disk.</summary>
+    internal ulong Hash(int number) => _media[number].Hash();
 
     /// <summary>A further member of the pool.</summary>
     internal Guid AddDisk(DiskUsage usage, PlaceChange? place = null)

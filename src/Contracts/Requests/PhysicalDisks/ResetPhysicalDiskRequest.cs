@@ -20,4 +20,9 @@ public sealed record ResetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
         "The objects themselves, named by unique identifier or friendly name.", Sets = "ByInputObject", Required = true,
         Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_PhysicalDisk")]
     public string[]? InputObject { get; init; }
+
+    [VerbParameter(
+        "Image files or block devices, registered or not; a relative path counts from the current directory.", Sets = "ByPath", Required = true,
+        Kind = ParameterKind.Path, IsOurs = true)]
+    public string[]? Path { get; init; }
 }

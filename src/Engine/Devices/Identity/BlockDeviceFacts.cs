@@ -27,6 +27,12 @@ internal sealed record BlockDeviceFacts(
     string FirmwareVersion,
     string CannotPoolReason)
 {
+    /// <summary>Names the hardware of the disk; empty where nothing is known. See <see cref="Identity.Hardware"/>.</summary>
+    internal string Hardware { get; init; } = "";
+
+    /// <summary>The part of the disk that a partition is; empty for a whole disk.</summary>
+    internal string Range { get; init; } = "";
+
     /// <summary>The slot that it is in, or null.</summary>
     internal EnclosureSlot? Slot { get; init; }
 

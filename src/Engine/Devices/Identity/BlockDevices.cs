@@ -34,6 +34,8 @@ internal sealed class BlockDevices(string sysRoot = "/sys", string procRoot = "/
             FirstOf(node, "device/rev", "device/firmware_rev", "device/fwrev"),
             obstacle.Reason)
         {
+            Hardware = Hardware.OfNode(node),
+            Range = Hardware.RangeOf(node),
             Slot = EnclosureFinder.Find(node, sysRoot),
             CannotPoolKind = obstacle.Kind,
             IfForced = PoolingObstacles.IsRaid(node) ? obstacles.FindBesidesRaid(node, bus) : null,

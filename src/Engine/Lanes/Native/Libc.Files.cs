@@ -103,6 +103,7 @@ internal static unsafe partial class Libc
     private const int NoFollow = 0x100;
     private const int DoNotSynchronize = 0x4000;
 
+    internal const nuint LoopGetStatus64 = 0x4c05;           // LOOP_GET_STATUS64
     internal const nuint BlockGetSize64 = 0x80081272;        // BLKGETSIZE64
     internal const nuint BlockGetLogicalSector = 0x1268;     // BLKSSZGET
     internal const nuint BlockDiscard = 0x1277;              // BLKDISCARD

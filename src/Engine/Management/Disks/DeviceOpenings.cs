@@ -38,6 +38,13 @@ internal sealed class DeviceOpenings(SubsystemCore core)
         return opening.Result;
     }
 
+    /// <summary>Names the device behind a URI and its hardware; nothing where nothing is known, or not in time.</summary>
+    internal async LaneTask<DeviceNames> NameDevice(string uri)
+    {
+        TimedCall<DeviceNames> naming = new(core.Lane, static _ => LaneTask.Completed, static _ => { });
+        return await naming.EndsWithin(PatienceNs, core.Options.Factory.NameDevice(core.Lane, uri)) ? naming.Result : DeviceNames.None;
+    }
+
     private static DiskOpenException NoAnswer(string uri) => new(
         DiskOpenFailure.NoAnswer, $"'{uri}' does not answer: opening it has not ended within {PatienceNs / 1_000_000_000} s. Its file system or device hangs.");
 

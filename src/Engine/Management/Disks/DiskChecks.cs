@@ -51,6 +51,16 @@ internal sealed class DiskChecks(SubsystemCore core)
             ManagementError.PhysicalDiskInUse, $"Physical disk '{core.Disks.NameOf(disk)}' is in a storage pool.", "Remove it from the pool first.");
     }
 
+    /// <summary>A disk with several paths, and the URI of one of them.</summary>
+    internal (RegisteredDisk Disk, string Uri) TakePath(Guid id, string path)
+    {
+        RegisteredDisk disk = core.Disks.Take(id);
+        string? found = disk.OtherUris.Count == 0 ? null : disk.Uris.FirstOrDefault(uri => DiskUri.Parse(uri).Path == path);
+        return found is not null ? (disk, found) : throw new ManagementException(
+            ManagementError.ObjectNotFound, $"-Path '{path}': is none of several paths of physical disk '{core.Disks.NameOf(disk)}'.",
+            "Look at Get-PhysicalDisk.");
+    }
+
     internal (RegisteredDisk Disk, IDisk Open) TakeErasable(Guid id)
     {
         RegisteredDisk disk = core.Disks.Take(id);
@@ -107,11 +117,7 @@ internal sealed class DiskChecks(SubsystemCore core)
 
     internal void CheckRegistration(RegistrationSpec spec)
     {
-        if (!Path.IsPathFullyQualified(spec.Path))
-        {
-            throw new ManagementException(ManagementError.InvalidParameter, $"-Path '{spec.Path}' is not absolute.", "Give the whole path.");
-        }
-
+        RequireAbsolute(spec.Path);
         if (spec.LatencyProfile.Length > 0 && LatencyProfile.Find(spec.LatencyProfile) is null)
         {
             throw new ManagementException(
@@ -132,11 +138,48 @@ internal sealed class DiskChecks(SubsystemCore core)
         RequirePlace(spec.Place);
         FriendlyNames.Require(NameOf(spec), "FriendlyName");
 
-        if (core.Disks.All.FirstOrDefault(disk => DiskUri.Parse(disk.Uri).Path == Path.GetFullPath(spec.Path)) is { } known)
+        if (RegisteredAt(spec.Path) is { } known)
         {
             throw new ManagementException(ManagementError.DuplicateDisk, $"-Path '{spec.Path}' is registered as physical disk '{core.Disks.NameOf(known)}'.");
         }
     }
+
+    /// <summary>Refuses a path of a registered disk, and one that is not absolute.</summary>
+    internal void CheckUnregistered(string path)
+    {
+        RequireAbsolute(path);
+        if (RegisteredAt(path) is { } known)
+        {
+            throw new ManagementException(
+                ManagementError.PhysicalDiskInUse, $"-Path '{path}': is registered as physical disk '{core.Disks.NameOf(known)}'. Valid: a device that is not registered.",
+                "Name the disk by -FriendlyName or -UniqueId.");
+        }
+    }
+
+    /// <summary>Validation error of a device that is a path to the hardware of a registered disk.</summary>
+    internal ManagementException IsPathOf(RegisteredDisk known, string path) => new(
+        ManagementError.PhysicalDiskInUse,
+        $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(known)}' ({known.Uri}). Valid: a device that is not registered by any path.",
+        "Name the disk by -FriendlyName or -UniqueId.");
+
+    private static void RequireAbsolute(string path)
+    {
+        if (!Path.IsPathFullyQualified(path))
+        {
+            throw new ManagementException(ManagementError.InvalidParameter, $"-Path '{path}' is not absolute.", "Give the whole path.");
+        }
+    }
+
+    private RegisteredDisk? RegisteredAt(string path) => core.Disks.All.FirstOrDefault(
+        disk => disk.Uris.Any(uri => DiskUri.Parse(uri).Path == Path.GetFullPath(path)));
+
+    /// <summary>Validation error of a device that carries the identity of a registered disk; null: it carries none, or that disk is not there.</summary>
+    internal ManagementException? WhyCopied(RegisteredDisk disk, string path) => core.Disks.Copies.OriginalOf(disk) is not { } original ? null
+        : new ManagementException(
+            ManagementError.CloneDisk,
+            $"-Path '{path}': {disk.Uri} carries the disk identity of physical disk '{core.Disks.NameOf(original)}' ({original.Uri}): one is a copy of the other. "
+            + "Valid: a device with a disk identity of its own, or none.",
+            $"Nothing was changed. Leave the copy unregistered, or run Reset-PhysicalDisk -Path '{path}', which erases it and makes it a new disk, and register it then.");
 
     /// <summary>Name of a disk that is registered: the given one, else that of its file.</summary>
     internal static string NameOf(RegistrationSpec spec) => spec.FriendlyName.Length > 0 ? spec.FriendlyName : Path.GetFileNameWithoutExtension(spec.Path);

@@ -27,6 +27,7 @@ internal sealed class DiskOpener(SubsystemCore core)
     {
         disk.Problem = "";
         disk.IsSplit = false;
+        disk.Copy = CopyState.None;
         disk.IsStillHeld = false;
         try
         {
@@ -49,23 +50,80 @@ internal sealed class DiskOpener(SubsystemCore core)
             disk.Scan = null;
             if (mustOpen)
             {
-                bool isSilent = failure.Failure == DiskOpenFailure.NoAnswer;
-                throw new ManagementException(
-                    failure.Failure switch
-                    {
-                        DiskOpenFailure.NotFound => ManagementError.FileNotFound,
-                        DiskOpenFailure.PermissionDenied => ManagementError.AccessDenied,
-                        DiskOpenFailure.InUse or DiskOpenFailure.StillHeld => ManagementError.InUse,
-                        DiskOpenFailure.Unsuitable => ManagementError.PhysicalDiskNotSupported,
-                        DiskOpenFailure.NoAnswer => ManagementError.Timeout,
-                        _ => ManagementError.Failed,
-                    },
-                    (isSilent ? $"-Path '{DiskUri.Parse(disk.Uri).Path}': " : "") + failure.Message,
-                    isSilent ? "Nothing was changed. Make the file system or device answer again, then repeat the command." : "");
+                throw ErrorOf(failure, DiskUri.Parse(disk.Uri).Path);
             }
         }
 
         return default;
+    }
+
+    /// <summary>The error of a verb that needs a device which cannot be opened.</summary>
+    internal static ManagementException ErrorOf(DiskOpenException failure, string path)
+    {
+        bool isSilent = failure.Failure == DiskOpenFailure.NoAnswer;
+        return new ManagementException(
+            failure.Failure switch
+            {
+                DiskOpenFailure.NotFound => ManagementError.FileNotFound,
+                DiskOpenFailure.PermissionDenied => ManagementError.AccessDenied,
+                DiskOpenFailure.InUse or DiskOpenFailure.StillHeld => ManagementError.InUse,
+                DiskOpenFailure.Unsuitable => ManagementError.PhysicalDiskNotSupported,
+                DiskOpenFailure.NoAnswer => ManagementError.Timeout,
+                _ => ManagementError.Failed,
+            },
+            (isSilent ? $"-Path '{path}': " : "") + failure.Message,
+            isSilent ? "Nothing was changed. Make the file system or device answer again, then repeat the command." : "");
+    }
+
+    /// <summary>
+    /// Returns the registered disk that is there and has the hardware behind a URI; null if there is none, or nothing is known of the hardware.
+    /// </summary>
+    internal async LaneTask<RegisteredDisk?> FindSameHardware(string uri)
+    {
+        string hardware = (await _openings.NameDevice(uri)).Hardware;
+        return hardware.Length == 0 ? null
+            : core.Disks.All.FirstOrDefault(disk => disk.Paths is { IsPresent: true } paths && paths.Identity.Hardware == hardware);
+    }
+
+    /// <summary>
+    /// Opens a further path of an open disk. Null: it is a further name of a device that is open already, or the device is not there or has other hardware.
+    /// </summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="paths">Its open paths.</param>
+    /// <param name="uri">URI of the path.</param>
+    /// <param name="mustOpen">Whether a device that cannot be opened is an error.</param>
+    /// <exception cref="DiskOpenException">It cannot be opened, and <paramref name="mustOpen"/> is set.</exception>
+    internal async LaneTask<IDisk?> OpenPath(RegisteredDisk disk, MultipathDisk paths, string uri, bool mustOpen = false)
+    {
+        DeviceNames names = await _openings.NameDevice(uri);
+        disk.Aliases.Remove(uri);
+        if (names.Hardware.Length == 0 || names.Hardware != paths.Identity.Hardware)
+        {
+            return null;
+        }
+
+        if (paths.Paths.Any(path => path.Disk.Identity.DeviceKey == names.DeviceKey))
+        {
+            disk.Aliases.Add(uri);
+            return null;
+        }
+
+        try
+        {
+            IDisk opened = await _openings.Open(uri, disk.Overrides);
+            if (opened.Identity.Hardware == names.Hardware)
+            {
+                return opened;
+            }
+
+            await opened.Close();
+        }
+        catch (DiskOpenException) when (!mustOpen)
+        {
+            // looked for again
+        }
+
+        return null;
     }
 
     /// <summary>Closes a disk that no pool owns, and with it its lock and descriptor.</summary>
@@ -113,8 +171,56 @@ internal sealed class DiskOpener(SubsystemCore core)
         _ => CannotPoolKind.NotHealthy,
     };
 
-    private async LaneTask<MeteredDisk> OpenDevice(RegisteredDisk disk) =>
-        disk.LastOpened = new MeteredDisk(core.Lane, WithFault(disk, await _openings.Open(disk.Uri, disk.Overrides)), _watch);
+    private async LaneTask<MeteredDisk> OpenDevice(RegisteredDisk disk)
+    {
+        MultipathDisk paths = await OpenFirst(disk);
+        foreach (string uri in disk.Uris.Where(uri => uri != paths.Paths[0].Uri).ToArray())
+        {
+            try
+            {
+                if (await OpenPath(disk, paths, uri, mustOpen: true) is { } opened && !paths.Add(uri, opened))
+                {
+                    await opened.Close();
+                }
+            }
+            catch (DiskOpenException failure) when (IsElsewhere(failure))
+            {
+                await paths.Close();
+                throw;
+            }
+            catch (DiskOpenException)
+            {
+                // not there, or it does not answer: it is looked for while the disk is in use
+            }
+        }
+
+        disk.Paths = paths;
+        disk.NextPathLookNs = 0;
+        return disk.LastOpened = new MeteredDisk(core.Lane, paths, _watch);
+    }
+
+    /// <summary>Opens a disk by the first path that is there.</summary>
+    private async LaneTask<MultipathDisk> OpenFirst(RegisteredDisk disk)
+    {
+        DiskOpenException? first = null;
+        foreach (string uri in disk.Uris.ToArray())
+        {
+            try
+            {
+                return new MultipathDisk(core.Lane, uri, WithFault(disk, await _openings.Open(uri, disk.Overrides)));
+            }
+            catch (DiskOpenException failure) when (!IsElsewhere(failure))
+            {
+                first ??= failure;
+            }
+        }
+
+        throw first!;
+    }
+
+    /// <summary>Whether another process may be using the device: then the disk is not opened by another path either.</summary>
+    private static bool IsElsewhere(DiskOpenException failure) =>
+        failure.Failure is DiskOpenFailure.InUse or DiskOpenFailure.StillHeld;
 
     private static IDisk WithFault(RegisteredDisk disk, IDisk opened)
     {

@@ -17,8 +17,15 @@ public sealed class RegisteredDisk
     /// <summary>Position in lists.</summary>
     public required int DeviceId { get; init; }
 
-    /// <summary>URI that opens the disk.</summary>
-    public required string Uri { get; init; }
+    /// <summary>URI that opens the disk: its first path.</summary>
+    public required string Uri { get; set; }
+
+    /// <summary>URIs of its further paths.</summary>
+    public List<string> OtherUris { get; set; } = [];
+
+    /// <summary>URIs of all its paths, the first one first.</summary>
+    [JsonIgnore]
+    public IEnumerable<string> Uris => OtherUris.Prepend(Uri);
 
     /// <summary>Name while it is not a member.</summary>
     public required string FriendlyName { get; set; }
@@ -74,6 +81,30 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     public MeteredDisk? LastOpened { get; set; }
 
+    /// <summary>The paths of the disk as it was last opened.</summary>
+    [JsonIgnore]
+    internal MultipathDisk? Paths { get; set; }
+
+    /// <summary>Paths that are further names of a device which is open by another path.</summary>
+    [JsonIgnore]
+    internal HashSet<string> Aliases { get; private set; } = [];
+
+    /// <summary>Paths that are reported as failed.</summary>
+    [JsonIgnore]
+    internal HashSet<string> FailedUris { get; } = [];
+
+    /// <summary>Paths that work; of a copy of the disk at the moment of the copy.</summary>
+    [JsonIgnore]
+    internal IReadOnlyList<string> WorkingUris { get; private set; } = [];
+
+    /// <summary>Whether its paths are being looked for right now.</summary>
+    [JsonIgnore]
+    internal bool IsPathLookedFor { get; set; }
+
+    /// <summary>Time of the next search for paths of the open disk, on the lane's clock.</summary>
+    [JsonIgnore]
+    internal long NextPathLookNs { get; set; }
+
     /// <summary>Whether it is being looked for right now, because it was not there.</summary>
     [JsonIgnore]
     internal bool IsLookedFor { get; set; }
@@ -110,12 +141,31 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     public bool IsSplit { get; set; }
 
+    /// <summary>Whether another device carries its disk identity, so that it is not used: see <see cref="DiskCopies"/>.</summary>
+    [JsonIgnore]
+    internal CopyState Copy { get; set; }
+
+    /// <summary>Whether it is the device of its disk identity that served last since the host started.</summary>
+    [JsonIgnore]
+    internal bool HasServed { get; set; }
+
+    /// <summary>Whether it was refused as a copy, is none any more, and waits to be used.</summary>
+    [JsonIgnore]
+    internal bool IsReleased { get; set; }
+
     /// <summary>A process that has ended has it open still.</summary>
     [JsonIgnore]
     public bool IsStillHeld { get; set; }
 
     /// <summary>Returns the disk as it is now; called on the lane.</summary>
-    internal RegisteredDisk Copy() => (RegisteredDisk)MemberwiseClone();
+    internal RegisteredDisk Clone()
+    {
+        RegisteredDisk copy = (RegisteredDisk)MemberwiseClone();
+        copy.OtherUris = [.. OtherUris];
+        copy.WorkingUris = Paths is not { IsPresent: true } paths ? []
+            : [.. Uris.Where(uri => Aliases.Contains(uri) || paths.Paths.Any(path => path.Uri == uri && path.IsUsable))];
+        return copy;
+    }
 }
 
 /// <summary>The list of registered disks in the host's state: a convenience for finding members again, never truth about a pool.</summary>
@@ -157,6 +207,7 @@ internal sealed class DiskRegistry(StateFolder state)
             return false;
         }
 
+        disk.OtherUris = (disk.OtherUris ?? []).FindAll(static uri => uri is not null && DiskUri.IsOne(uri));
         disk.Description ??= "";
         disk.LatencyProfile ??= "";
         disk.FaultDomainPath ??= "";

@@ -13,6 +13,9 @@ namespace TierSpaces.Engine.Management;
 /// <summary>The registered disks, the changes of their list, and which members of pools they are.</summary>
 internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<string> notice)
 {
+    /// <summary>Devices that carry the identity of another one.</summary>
+    internal DiskCopies Copies { get; } = new(registry, pools, notice);
+
     /// <summary>Every registered disk, in the order of registration.</summary>
     internal IReadOnlyList<RegisteredDisk> All => registry.Disks;
 
@@ -58,6 +61,43 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
         }
     }
 
+    /// <summary>Adds a path to a disk.</summary>
+    /// <exception cref="ManagementException">The list cannot be written; nothing was changed.</exception>
+    internal LaneTask<Nothing> AddPath(RegisteredDisk disk, string uri, string path) =>
+        SetPaths(disk, disk.Uri, [.. disk.OtherUris, uri], $"-Path '{path}': the path is not registered");
+
+    /// <summary>Removes a path of a disk that has several.</summary>
+    /// <exception cref="ManagementException">The list cannot be written; nothing was changed.</exception>
+    internal LaneTask<Nothing> RemovePath(RegisteredDisk disk, string uri)
+    {
+        string[] left = [.. disk.Uris.Where(other => other != uri)];
+        return SetPaths(disk, left[0], [.. left.Skip(1)], $"Physical disk '{disk.FriendlyName}' stays as it is");
+    }
+
+    /// <summary>Makes the path of a registered disk one of another disk. What cannot be kept is found again at the next start.</summary>
+    internal async LaneTask<Nothing> Merge(RegisteredDisk disk, RegisteredDisk other)
+    {
+        disk.OtherUris = [.. disk.OtherUris, .. other.Uris];
+        registry.Disks.Remove(other);
+        await Keep();
+        return default;
+    }
+
+    private async LaneTask<Nothing> SetPaths(RegisteredDisk disk, string uri, List<string> others, string outcome)
+    {
+        (string, List<string>) before = (disk.Uri, disk.OtherUris);
+        (disk.Uri, disk.OtherUris) = (uri, others);
+        try
+        {
+            return await registry.Save();
+        }
+        catch (IOException full)
+        {
+            (disk.Uri, disk.OtherUris) = before;
+            throw NotKept(full, outcome);
+        }
+    }
+
     /// <summary>Changes what the user says of a disk that is not a member; null: as before.</summary>
     /// <exception cref="ManagementException">The list cannot be written; nothing was changed.</exception>
     internal async LaneTask<Nothing> Set(RegisteredDisk disk, string? name, string? description, MediaType? mediaType, PlaceChange place)
@@ -91,6 +131,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
         if (disk.LastMember != member)
         {
             disk.LastMember = member;
+            disk.HasServed = false;
             Keep().Forget();
         }
     }

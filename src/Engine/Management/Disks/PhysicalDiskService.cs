@@ -44,6 +44,7 @@ public sealed class PhysicalDiskService
     private readonly ReliabilityRecords _reliability;
     private readonly FailingDisks _failing;
     private readonly ImageFiles _images;
+    private readonly DiskPaths _paths;
 
     internal PhysicalDiskService(
         SubsystemCore core,
@@ -52,9 +53,10 @@ public sealed class PhysicalDiskService
         DiskChecks diskChecks,
         Snapshots snapshots,
         ReliabilityRecords reliability,
-        FailingDisks failing) =>
-        (_core, _diskOpener, _opener, _diskChecks, _snapshots, _reliability, _failing, _images) = (core, diskOpener, opener, diskChecks, snapshots,
-            reliability, failing, new ImageFiles(core));
+        FailingDisks failing,
+        DiskPaths paths) =>
+        (_core, _diskOpener, _opener, _diskChecks, _snapshots, _reliability, _failing, _images, _paths) = (core, diskOpener, opener, diskChecks, snapshots,
+            reliability, failing, new ImageFiles(core), paths);
 
     /// <summary>Registered disks, and the missing members of open pools.</summary>
     public Task<PhysicalDiskStatus[]> ListAsync() => _core.Verbs.Look(_snapshots.Take, static now => now.PhysicalDisks.ToArray());
@@ -99,9 +101,16 @@ public sealed class PhysicalDiskService
     {
         _diskChecks.CheckRegistration(spec);
         RegisteredDisk disk = NewRegistration(spec);
+        if (await _diskOpener.FindSameHardware(disk.Uri) is { } known)
+        {
+            await _paths.Check(known, disk.Uri, spec.Path);
+            return true;
+        }
+
         await _diskOpener.Open(disk, mustOpen: true);
+        ManagementException? copied = _diskChecks.WhyCopied(disk, spec.Path);
         await disk.Disk!.Close();
-        return true;
+        return copied is null ? true : throw copied;
     });
 
     /// <summary>Forgets a disk that is no member of an open pool. The disk itself is left as it is.</summary>
@@ -110,8 +119,24 @@ public sealed class PhysicalDiskService
         RegisteredDisk disk = _diskChecks.TakeUnpooled(id);
         await _core.Disks.Remove(disk);
         await DiskOpener.Close(disk);
+        await _opener.UseReleased();
         _core.ForgetPools();
         return true;
+    });
+
+    /// <summary>Forgets one path of a disk that has several; the disk stays registered by the others, also while it is in use.</summary>
+    public Task<bool> UnregisterPathAsync(Guid id, string path) => _core.Verbs.Change(async LaneTask<bool> () =>
+    {
+        (RegisteredDisk disk, string uri) = _diskChecks.TakePath(id, path);
+        await _paths.Remove(disk, uri, path);
+        return true;
+    });
+
+    /// <summary>Refuses what <see cref="UnregisterPathAsync"/> would refuse.</summary>
+    public Task<bool> CheckUnregisterPathAsync(Guid id, string path) => _core.Verbs.Check(() =>
+    {
+        (RegisteredDisk disk, string uri) = _diskChecks.TakePath(id, path);
+        _paths.CheckRemove(disk, uri, path);
     });
 
     /// <summary>Refuses what <see cref="UnregisterAsync"/> would refuse.</summary>
@@ -208,19 +233,66 @@ public sealed class PhysicalDiskService
         }
 
         await LookAgain(disk);
+        await _opener.UseReleased();
         return new Changed(disk.DeviceId, Guid.Empty) { Erased = erased };
     });
 
     /// <summary>Refuses what <see cref="ResetAsync"/> would refuse, and lists the signatures that it would erase.</summary>
     public Task<FoundSignatures> PlanResetAsync(Guid id) => _core.Verbs.Change(() => _diskOpener.Signatures.Find(_diskChecks.TakeErasable(id).Open));
 
+    /// <summary>Clears what a device holds that is not registered, as <see cref="ResetAsync"/> does. Answers with the signatures that were erased.</summary>
+    public Task<FoundSignatures> ResetPathAsync(string path) => _core.Verbs.Change(() => WithDevice(path, async LaneTask<FoundSignatures> (open) =>
+    {
+        FoundSignatures erased = await _diskOpener.Signatures.Erase(open);
+        return await PoolScan.Erase(_core.Lane, open) is not IoError.None and var error
+            ? throw new ManagementException(ManagementError.Failed, $"-Path '{path}': could not be cleared: {error}.")
+            : erased;
+    }));
+
+    /// <summary>Refuses what <see cref="ResetPathAsync"/> would refuse, and lists the signatures that it would erase.</summary>
+    public Task<FoundSignatures> PlanResetPathAsync(string path) => _core.Verbs.Change(() => WithDevice(path, _diskOpener.Signatures.Find));
+
+    /// <summary>Opens a device that is not registered while something is done with it.</summary>
+    private async LaneTask<FoundSignatures> WithDevice(string path, Func<IDisk, LaneTask<FoundSignatures>> work)
+    {
+        _diskChecks.CheckUnregistered(path);
+        RegisteredDisk device = NewRegistration(new RegistrationSpec { Path = path });
+        if (await _diskOpener.FindSameHardware(device.Uri) is { } known)
+        {
+            throw _diskChecks.IsPathOf(known, path);
+        }
+
+        await _diskOpener.Open(device, mustOpen: true);
+        try
+        {
+            return await work(device.Disk!);
+        }
+        finally
+        {
+            await DiskOpener.Close(device);
+            await ReadPartitionsAgain(DiskUri.Parse(device.Uri));
+        }
+    }
+
     /// <summary>Opens a disk again that was erased. The system looks for partitions again meanwhile: those that it knew are gone.</summary>
     private async LaneTask<Nothing> LookAgain(RegisteredDisk disk)
     {
         DiskUri uri = DiskUri.Parse(disk.Uri);
-        if (uri.Kind == DiskKind.Block && _core.Options.Signatures is { } tool)
+        if (uri.Kind == DiskKind.Block)
         {
             await DiskOpener.Close(disk);
+            await ReadPartitionsAgain(uri);
+        }
+
+        await _diskOpener.Open(disk);
+        return default;
+    }
+
+    /// <summary>Makes the system look for partitions again on a block device that is not open.</summary>
+    private async LaneTask<Nothing> ReadPartitionsAgain(DiskUri uri)
+    {
+        if (uri.Kind == DiskKind.Block && _core.Options.Signatures is { } tool)
+        {
             TimedCall<bool> reading = new(_core.Lane, static _ => LaneTask.Completed, static _ => { });
             await reading.EndsWithin(DeviceOpenings.PatienceNs, _core.Lane.CallBlocking(() =>
             {
@@ -229,16 +301,26 @@ public sealed class PhysicalDiskService
             }));
         }
 
-        await _diskOpener.Open(disk);
         return default;
     }
 
     private async LaneTask<Changed> Register(RegistrationSpec spec, bool isNew = false)
     {
         RegisteredDisk disk = NewRegistration(spec);
+        if (!isNew && await _diskOpener.FindSameHardware(disk.Uri) is { } known)
+        {
+            await _paths.Add(known, disk.Uri, spec.Path);
+            return new Changed(known.DeviceId, Guid.Empty);
+        }
+
         await _diskOpener.Open(disk, mustOpen: true, isNew);
         try
         {
+            if (_diskChecks.WhyCopied(disk, spec.Path) is { } copied)
+            {
+                throw copied;
+            }
+
             await _core.Disks.Add(disk, spec.Path);
         }
         catch (ManagementException)
@@ -247,6 +329,7 @@ public sealed class PhysicalDiskService
             throw;
         }
 
+        _core.Disks.Copies.Prefer(disk);
         await _opener.OfferOrOpen(disk);
         return new Changed(disk.DeviceId, Guid.Empty);
     }

@@ -33,6 +33,7 @@ internal static class Poolability
     internal static WhyNotPoolable? WhyNot(RegisteredDisk disk, bool isInOpenPool) =>
         isInOpenPool ? new WhyNotPoolable(ManagementError.PhysicalDiskInUse, CannotPoolKind.InAPool, "it is in a storage pool.")
         : disk.Disk is null || disk.Scan is null ? new WhyNotPoolable(ManagementError.Failed, disk.ProblemKind, disk.Problem)
+        : disk.Copy != CopyState.None ? new WhyNotPoolable(ManagementError.CloneDisk, CannotPoolKind.NotHealthy, disk.Problem)
         : disk.IsSplit ? new WhyNotPoolable(ManagementError.DamagedMember, CannotPoolKind.NotHealthy, disk.Problem)
         : OfSystem(disk) ?? OfBus(disk) ?? OfContent(disk);
 

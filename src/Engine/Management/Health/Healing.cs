@@ -12,6 +12,8 @@ namespace TierSpaces.Engine.Management;
 //   because no other disk of its cache is there, is opened again it is missing past the grace time it is given up (Usage Retired), if
 //   RetireMissingPhysicalDisks says so and a slab on it can be
 //                                         rebuilt elsewhere (MissingDisks)
+//   a path of a disk is gone              it is closed, and looked for; the disk is used by its other paths (DiskPaths)
+//   a copy of a disk is taken away        the one that is left is used (MissingDisks)
 //   a disk has had too many errors        it is retired as well, if there is room for all that it holds (FailingDisks)
 //   a retired disk holds slabs            each virtual disk is repaired as soon as one of those slabs has somewhere to go (RepairService)
 //
@@ -21,7 +23,7 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Runs once a second the actions of pools on their disks.</summary>
 internal sealed class Healing(
     SubsystemCore core, MissingDisks missing, LostPools lost, VirtualDiskOpener disks, FailingDisks failing, WriteCacheService caches, RepairService repairs,
-    RemoteCaches remote)
+    RemoteCaches remote, DiskPaths paths)
 {
     private const long TendPeriodNs = 1_000_000_000;
 
@@ -35,6 +37,7 @@ internal sealed class Healing(
             {
                 missing.NoteAbsences();
                 missing.LookForMissing();
+                paths.LookForPaths();
                 await core.Verbs.Enqueue(Tend);
             }
         }
@@ -42,6 +45,7 @@ internal sealed class Healing(
 
     private async LaneTask<Nothing> Tend()
     {
+        await missing.LeaveGoneCopies();
         foreach (ManagedPool managed in core.Pools.All.ToArray())
         {
             if (!core.Verbs.IsStopped)

@@ -15,6 +15,9 @@ internal sealed record MemberCondition
     /// <summary>Reason why it could not be opened; empty when it could, or is not known.</summary>
     internal string Problem { get; init; } = "";
 
+    /// <summary>Names the devices that carry its disk identity, of which none is used for that reason; empty when there are none.</summary>
+    internal string Copies { get; init; } = "";
+
     /// <summary>Whether it is there and does not take part in its pool.</summary>
     internal bool IsOutside { get; init; }
 
@@ -54,6 +57,7 @@ internal sealed record MemberCondition
     /// <summary>Reason why the member is not OK; empty when it is.</summary>
     internal string Reason =>
         PoolClosedReason is { } closed && !IsMissing ? $"Its storage pool is not open: {closed}"
+        : IsMissing && Copies.Length > 0 ? Copies
         : PoolClosedReason is not null ? $"{(Problem.Length > 0 ? Problem : "It is missing.")} {Upcoming.Look(NextLookNs, NowNs)}"
         : IsOutside ? $"It is there and does not take part in its storage pool. {Upcoming.Look(NextLookNs, NowNs)} {DescribeGivingUp()}"
         : IsMissing ? $"It is missing. {Upcoming.Look(NextLookNs, NowNs)} {DescribeGivingUp()}"
@@ -80,6 +84,7 @@ internal sealed record MemberCondition
         IsOutside = managed.Pool?.Outside.Contains(member.Number) == true,
         IsMissing = managed.Pool is { } open ? !open.IsUsable(member.Number) : now.Disks.DiskOf(managed, member.Number) is not { Disk: not null },
         Problem = managed.Pool is null ? now.Disks.DiskOf(managed, member.Number)?.Problem ?? "" : "",
+        Copies = now.Disks.CopiesOf(member),
         IsHung = managed.Activity(member.Number).IsHung,
         IsFailing = now.PastThreshold.Contains(member.Id.Value),
         IsRetired = member.Usage == DiskUsage.Retired,

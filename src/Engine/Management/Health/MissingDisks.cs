@@ -61,6 +61,19 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
         }
     }
 
+    /// <summary>Closes disks that were refused as copies and are gone, and uses the one that is left of each identity.</summary>
+    internal async LaneTask<Nothing> LeaveGoneCopies()
+    {
+        foreach (RegisteredDisk disk in core.Disks.All.Where(static disk => disk is { Copy: not CopyState.None, Disk.IsPresent: false, LastOpened.InFlight: 0 })
+            .ToArray())
+        {
+            await DiskOpener.Close(disk);
+            (disk.Scan, disk.Problem, disk.ProblemKind) = (null, $"{disk.Uri} is not there.", CannotPoolKind.Offline);   // looked for like one that never was
+        }
+
+        return await opener.UseReleased();
+    }
+
     /// <summary>Looks again, on command, for members of open pools that are not in their view.</summary>
     internal async LaneTask<Nothing> ReturnAll()
     {

@@ -36,7 +36,8 @@ internal static class PhysicalDiskStatuses
             CannotPoolKind = why?.Kind ?? CannotPoolKind.Other,
             CannotPoolReason = why?.Reason ?? "",
             Health = disk.Problem.Length > 0 || isUnrecognized ? HealthStatus.Unhealthy : HealthStatus.Healthy,
-            OperationalStatus = disk.IsSplit ? "Split" : disk.Problem.Length > 0 ? "Lost Communication" : isUnrecognized ? "Unrecognized Metadata" : "OK",
+            OperationalStatus = disk.IsSplit || disk is { Copy: not CopyState.None, Disk: not null } ? "Split"
+                : disk.Problem.Length > 0 ? "Lost Communication" : isUnrecognized ? "Unrecognized Metadata" : "OK",
             StatusReason = isUnrecognized ? disk.Scan!.Reason : disk.Problem,
         };
     }
@@ -67,6 +68,8 @@ internal static class PhysicalDiskStatuses
         DeviceId = disk.DeviceId,
         FriendlyName = disk.FriendlyName,
         Uri = disk.Uri,
+        Uris = [.. disk.Uris],
+        WorkingUris = disk.WorkingUris,
         SizeBytes = disk.Identity?.SizeBytes ?? 0,
         MediaType = disk.Overrides.MediaType ?? disk.Identity?.MediaType ?? MediaType.Unspecified,
         BusType = disk.Identity?.BusType ?? BusType.Unknown,

@@ -71,7 +71,7 @@ internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolO
             }
         }
 
-        PoolScan[] there = [.. core.Disks.All.Where(disk => disk is { Disk: not null, Scan.Label: { } label } && label.Pool == managed.Id)
+        PoolScan[] there = [.. core.Disks.All.Where(disk => disk is { Disk: not null, Copy: CopyState.None, Scan.Label: { } label } && label.Pool == managed.Id)
             .Select(static disk => disk.Scan!)];
         return Pool.MayHaveQuorum(there) ? await opener.Open(only: managed.Id) : default;
     }

@@ -21,19 +21,28 @@ internal sealed class PoolOpener(
     /// </summary>
     internal async LaneTask<Nothing> Open(bool onlyWhole = false, PoolId? only = null)
     {
+        core.Disks.Copies.Review();
         IGrouping<PoolId, RegisteredDisk>[] groups = core.Disks.All.Where(disk => disk is { Disk: not null, Scan.Label: not null })
             .GroupBy(disk => disk.Scan!.Label!.Pool)
             .Where(group => (only is null || group.Key == only) && (!core.Pools.TryGet(group.Key, out ManagedPool? known) || known.Pool is null)).ToArray();
         List<ManagedPool> opened = [];
         foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
         {
-            PoolView? view = group.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
-            int missing = view?.Members.Count(member => !group.Any(disk => disk.Scan!.Label!.Number == member.Disk)) ?? 0;
+            RegisteredDisk[] usable = [.. group.Where(static disk => disk.Copy == CopyState.None)];
+            if (usable.Length == 0)
+            {
+                Name(group.Key, [.. group], "none of its disks can be used");
+                continue;
+            }
+
+            PoolView? view = usable.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
+            int missing = view?.Members.Count(member => !Array.Exists(usable, disk => disk.Scan!.Label!.Number == member.Disk)) ?? 0;
             if (onlyWhole && missing > 0)
             {
-                Await(group.Key, [.. group], missing);
+                Name(
+                    group.Key, [.. usable], $"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them");
             }
-            else if (await TryOpen(group.Key, [.. group]) is { } managed)
+            else if (await TryOpen(group.Key, [.. usable]) is { } managed)
             {
                 opened.Add(managed);
             }
@@ -63,7 +72,8 @@ internal sealed class PoolOpener(
     /// <summary>Gives an open disk to the open pool that it is a member of, or opens that pool if it has all its members now.</summary>
     internal async LaneTask<Nothing> OfferOrOpen(RegisteredDisk disk)
     {
-        if (disk.Scan?.Label is not { } label)
+        core.Disks.Copies.Review();
+        if (disk.Copy != CopyState.None || disk.Scan?.Label is not { } label)
         {
             return default;
         }
@@ -89,6 +99,25 @@ internal sealed class PoolOpener(
         }
 
         return await Open(onlyWhole: true);
+    }
+
+    /// <summary>Uses the disks that were refused because another device carried their identity, once that is no longer so.</summary>
+    internal async LaneTask<Nothing> UseReleased()
+    {
+        core.Disks.Copies.Review();
+        foreach (RegisteredDisk disk in core.Disks.Copies.TakeReleased())
+        {
+            if (disk.Scan?.Label is { } label && core.Pools.Find(label.Pool) is { Pool: null })
+            {
+                await Open(only: label.Pool);
+            }
+            else
+            {
+                await OfferOrOpen(disk);
+            }
+        }
+
+        return default;
     }
 
     /// <summary>
@@ -117,6 +146,7 @@ internal sealed class PoolOpener(
             core.Disks.Saw(disk, await PoolScan.Scan(core.Lane, disk.Disk!));
             disk.Disk = null;
             disk.Problem = "";
+            disk.HasServed = true;
         }
 
         return default;
@@ -143,10 +173,11 @@ internal sealed class PoolOpener(
         };
     }
 
-    private void Await(PoolId id, List<RegisteredDisk> there, int missing)
+    /// <summary>Notes why a pool is not opened, of which these disks are there.</summary>
+    private void Name(PoolId id, List<RegisteredDisk> there, string reason)
     {
         ManagedPool managed = core.Pools.GetOrAdd(id);
-        managed.SetReason($"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them");
+        managed.SetReason(reason);
         managed.SetKnown(PoolSummary.OfLabels(id, there), managed.Reason);
     }
 

@@ -21,7 +21,7 @@ internal static class PoolStatuses
             Health = pool is null ? HealthStatus.Unhealthy : PoolCondition.HealthOf(status),
             IsOpen = pool is not null,
             OperationalStatus = status,
-            StatusReason = pool is null ? managed.Reason : PoolCondition.ReasonOf(pool),
+            StatusReason = WithCopies(pool is null ? managed.Reason : PoolCondition.ReasonOf(pool), managed.Copies),
             SizeBytes = disks.Sum(disk => disk.SlabCount * slab),
             RemoteCacheBytes = RemoteCachePlan.RemoteBytes(state),
             AllocatedBytes = state.Disks.Values.Sum(disk => disk.UsedSlabs * slab),
@@ -32,4 +32,7 @@ internal static class PoolStatuses
             PhysicalSectorSize = disks.Length == 0 ? 4096 : disks.Max(disk => disk.PhysicalSectorSize),
         };
     }
+
+    private static string WithCopies(string reason, string copies) =>
+        copies.Length == 0 || reason.Length == 0 ? reason + copies : $"{reason.TrimEnd('.')}. {copies}";
 }

@@ -57,6 +57,9 @@ internal sealed class ManagedPoolSnapshot
     /// <summary>Reason why the pool is not open.</summary>
     internal string Reason { get; }
 
+    /// <summary>Names the devices that carry one disk identity and are not used for that reason; empty when there are none.</summary>
+    internal string Copies { get; init; } = "";
+
     /// <summary>Status of the pool while it is not open.</summary>
     internal PoolOperationalStatus ClosedStatus { get; }
 

@@ -39,6 +39,10 @@ internal sealed class RegisteredDisks
     /// <summary>Returns the disk that a member is; null while none is.</summary>
     internal RegisteredDisk? DiskOf(ManagedPoolSnapshot pool, DiskNumber member) => _byMember.GetValueOrDefault((pool.Id, member));
 
+    /// <summary>Names the devices that carry the identity of a member, of which none is used for that reason; empty when there are none.</summary>
+    internal string CopiesOf(DiskDescription member) =>
+        All.FirstOrDefault(disk => disk is { Copy: CopyState.Undecided, Scan.Label: { } label } && label.Disk == member.Id)?.Problem ?? "";
+
     /// <summary>Whether a disk is used by an open pool.</summary>
     internal bool IsInOpenPool(RegisteredDisk disk) => disk.Disk is null && disk.Problem.Length == 0 && MemberOf(disk) is { Pool.Pool: not null };
 

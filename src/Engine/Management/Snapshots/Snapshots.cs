@@ -50,7 +50,7 @@ internal sealed class Snapshots(SubsystemCore core, JobRunner runner, Reliabilit
         }
 
         return new SubsystemSnapshot(
-            core.Lane.NowNs, [.. core.Disks.All.Select(static disk => disk.Copy())],
+            core.Lane.NowNs, [.. core.Disks.All.Select(static disk => disk.Clone())],
             [.. core.Pools.All.Select(managed => Copy(managed, open.GetValueOrDefault(managed.Id), repairs))], jobs, reliability.PastThreshold.ToHashSet(),
             counters);
     }
@@ -59,5 +59,8 @@ internal sealed class Snapshots(SubsystemCore core, JobRunner runner, Reliabilit
         managed, pool, managed.VirtualDisks.ToDictionary(
             static disk => disk.Key, disk => new VirtualDiskSnapshot(
                 disk.Value, core.DataLanes.NumberOf(disk.Value.Lane), repairs.GetValueOrDefault((managed.Id.Value, disk.Key.Value)))),
-        core.Options.Healing.MissingGraceNs);
+        core.Options.Healing.MissingGraceNs)
+    {
+        Copies = core.Disks.Copies.ReasonOf(managed.Id),
+    };
 }

@@ -49,9 +49,13 @@ internal static class PhysicalDiskMapping
             IsIndicationEnabled = false,
             StoragePoolUniqueId = disk.PoolId is { } pool ? Identifiers.OfPoolOrDisk(pool) : null,
             Path = disk.Uri.Length > 0 ? DiskUri.Parse(disk.Uri).Path : null,
+            Paths = disk.Uris.Count > 0 ? PathsOf(disk.Uris) : null,
+            WorkingPaths = disk.Uris.Count > 0 ? PathsOf(disk.WorkingUris) : null,
             LatencyProfile = disk.LatencyProfile.Length > 0 ? disk.LatencyProfile : null,
         };
     }
+
+    private static string[] PathsOf(IEnumerable<string> uris) => [.. uris.Select(static uri => DiskUri.Parse(uri).Path)];
 
     /// <summary>Path of an image file; null for anything else, and while it is missing.</summary>
     private static string? ImagePath(PhysicalDiskStatus disk) =>

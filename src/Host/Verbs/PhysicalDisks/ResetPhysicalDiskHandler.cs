@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
@@ -13,14 +14,30 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
         ResetPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
         Selector<PhysicalDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
-        List<PhysicalDiskStatus> selected = disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
+        string[] paths = [.. (request.Path ?? []).Select(Path.GetFullPath).Distinct()];
+        List<PhysicalDiskStatus> selected = request.Path is not null ? [.. disks.All.Where(disk => PathsOf(disk).Intersect(paths).Any())]
+            : disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
+        string[] unregistered = [.. paths.Except(selected.SelectMany(PathsOf))];
         Confirmation.Require(
-            request, [.. selected.Select(disk => disk.FriendlyName)], (nameof(request.FriendlyName), ListOf(request.FriendlyName)),
-            (nameof(request.UniqueId), ListOf(request.UniqueId)), (nameof(request.InputObject), request.InputObject));
+            request, [.. selected.Select(disk => disk.FriendlyName), .. unregistered], (nameof(request.FriendlyName), ListOf(request.FriendlyName)),
+            (nameof(request.UniqueId), ListOf(request.UniqueId)), (nameof(request.InputObject), request.InputObject),
+            (nameof(request.Path), request.Path));
         foreach (PhysicalDiskStatus disk in selected)
         {
             await reply.TryAsync(() => ResetAsync(disk, reply)).ConfigureAwait(false);
         }
+
+        foreach (string path in unregistered)
+        {
+            await reply.TryAsync(() => ResetAsync(path, reply)).ConfigureAwait(false);
+        }
+    }
+
+    private async Task ResetAsync(string path, ReplyBuilder<PhysicalDiskInfo> reply)
+    {
+        FoundSignatures found = reply.IsWhatIf ? await services.Subsystem.PhysicalDisks.PlanResetPathAsync(path).ConfigureAwait(false)
+            : await services.Subsystem.PhysicalDisks.ResetPathAsync(path).ConfigureAwait(false);
+        Tell(path, found.Signatures, PhysicalDiskService.NotAsked(found), reply);
     }
 
     private async Task ResetAsync(PhysicalDiskStatus disk, ReplyBuilder<PhysicalDiskInfo> reply)
@@ -38,12 +55,20 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
             (signatures, remarks) = (reset.ErasedSignatures, reset.Remarks);
         }
 
-        remarks.ToList().ForEach(reply.Warn);
-        reply.Tell(StepsOf(disk, signatures).Prepend($"Erase what storage pools and other software wrote on physical disk '{disk.FriendlyName}'"));
+        Tell(disk.FriendlyName, signatures, remarks, reply);
     }
 
-    private static IEnumerable<string> StepsOf(PhysicalDiskStatus disk, IReadOnlyList<DiskSignature> signatures) => signatures.Select(signature =>
-        $"Physical disk '{disk.FriendlyName}': erase {signature.Name} at offset {signature.Offset} (0x{signature.Offset:x}), {signature.Length} bytes");
+    private static void Tell(
+        string name, IReadOnlyList<DiskSignature> signatures, IEnumerable<string> remarks, ReplyBuilder<PhysicalDiskInfo> reply)
+    {
+        remarks.ToList().ForEach(reply.Warn);
+        reply.Tell(StepsOf(name, signatures).Prepend($"Erase what storage pools and other software wrote on physical disk '{name}'"));
+    }
+
+    private static IEnumerable<string> PathsOf(PhysicalDiskStatus disk) => disk.Uris.Select(static uri => DiskUri.Parse(uri).Path);
+
+    private static IEnumerable<string> StepsOf(string name, IReadOnlyList<DiskSignature> signatures) => signatures.Select(signature =>
+        $"Physical disk '{name}': erase {signature.Name} at offset {signature.Offset} (0x{signature.Offset:x}), {signature.Length} bytes");
 
     private static string[]? ListOf(string? text) => text is null ? null : [text];
 }

@@ -14,17 +14,43 @@ internal sealed class UnregisterPhysicalDiskHandler(HostServices services)
         UnregisterPhysicalDiskRequest request, ReplyBuilder<PhysicalDiskInfo> reply, CancellationToken cancellation)
     {
         Selector<PhysicalDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Disks;
-        List<PhysicalDiskStatus> selected = request.Path is { } paths
-            ? disks.By("Path", PathOf, paths.Select(Path.GetFullPath), reply.Fail)
-            : disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail);
-        foreach (PhysicalDiskStatus disk in selected)
+        if (request.Path is { } paths)
         {
-            await reply.TryDoAsync(
-                $"Forget physical disk '{disk.FriendlyName}'; its contents stay",
-                () => services.Subsystem.PhysicalDisks.UnregisterAsync(disk.UniqueId),
-                () => services.Subsystem.PhysicalDisks.CheckUnregisterAsync(disk.UniqueId)).ConfigureAwait(false);
+            foreach (string path in paths.Select(Path.GetFullPath).Distinct())
+            {
+                await ForgetAsync(disks, path, reply).ConfigureAwait(false);
+            }
+
+            return;
+        }
+
+        foreach (PhysicalDiskStatus disk in disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
+        {
+            await ForgetAsync(disk, reply).ConfigureAwait(false);
         }
     }
 
-    private static string PathOf(PhysicalDiskStatus disk) => disk.Uri.Length > 0 ? DiskUri.Parse(disk.Uri).Path : "";
+    private async Task ForgetAsync(Selector<PhysicalDiskStatus> disks, string path, ReplyBuilder<PhysicalDiskInfo> reply)
+    {
+        if (disks.All.FirstOrDefault(disk => disk.Uris.Any(uri => DiskUri.Parse(uri).Path == path)) is not { } found)
+        {
+            reply.Fail(StorageException.NotFound("MSFT_PhysicalDisk", "Path", path).Error);
+        }
+        else if (found.Uris.Count == 1)
+        {
+            await ForgetAsync(found, reply).ConfigureAwait(false);
+        }
+        else
+        {
+            await reply.TryDoAsync(
+                $"Forget path {path} of physical disk '{found.FriendlyName}', which stays registered by its other paths",
+                () => services.Subsystem.PhysicalDisks.UnregisterPathAsync(found.UniqueId, path),
+                () => services.Subsystem.PhysicalDisks.CheckUnregisterPathAsync(found.UniqueId, path)).ConfigureAwait(false);
+        }
+    }
+
+    private Task ForgetAsync(PhysicalDiskStatus disk, ReplyBuilder<PhysicalDiskInfo> reply) => reply.TryDoAsync(
+        $"Forget physical disk '{disk.FriendlyName}'; its contents stay",
+        () => services.Subsystem.PhysicalDisks.UnregisterAsync(disk.UniqueId),
+        () => services.Subsystem.PhysicalDisks.CheckUnregisterAsync(disk.UniqueId));
 }
