@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Tests.Lanes;
@@ -68,6 +69,47 @@ public sealed class HardwareTests
             File.Delete(link);
             File.Delete(copy);
         }
+    }
+
+    // The lock on the file and those on loop devices over it are not known to each other.
+    [Fact]
+    public void An_image_that_another_process_uses_by_another_path_is_in_use()
+    {
+        using TemporaryImage image = TemporaryImage.OnDisk();
+        List<string> loops = [];
+        using TestLane test = TestLane.Create(LaneBackend.Threads);
+        try
+        {
+            loops.AddRange([Attach(image.Path), Attach(image.Path)]);
+            foreach ((string locked, string opened) in new[]
+            {
+                (image.Path, $"block:{loops[0]}"), (loops[0], image.Uri), (loops[0], $"block:{loops[1]}"),
+            })
+            {
+                using Process other = Process.Start(new ProcessStartInfo("flock", [locked, "sh", "-c", "echo locked; exec sleep 60"])
+                {
+                    RedirectStandardOutput = true,
+                })!;
+                Assert.Equal("locked", other.StandardOutput.ReadLine());
+                DiskOpenException refused = Assert.Throws<DiskOpenException>(() => OpenAndClose(opened));
+                Assert.Equal(DiskOpenFailure.InUse, refused.Failure);
+                Assert.Contains(" open, which leads to the same image. Release it there first.", refused.Message, StringComparison.Ordinal);
+                other.Kill(entireProcessTree: true);
+                other.WaitForExit();
+                OpenAndClose(opened);
+            }
+        }
+        finally
+        {
+            loops.ForEach(static loop => Commands.Run("losetup", "--detach", loop));
+        }
+
+        void OpenAndClose(string uri) => test.Run(async () =>
+        {
+            IDisk disk = await new DiskFactory().Open(test.Lane, uri, new DiskOverrides());
+            await disk.Close();
+            return 0;
+        });
     }
 
     private static string Attach(string image, params string[] options)

@@ -44,7 +44,7 @@ internal static unsafe class Hardware
     /// <summary>Names the hardware of an open block device; empty where nothing is known.</summary>
     internal static string OfBlock(int descriptor, BlockDeviceFacts facts)
     {
-        string disk = facts.Name.StartsWith("loop", StringComparison.Ordinal) ? OfBackingFile(descriptor) : facts.Hardware;
+        string disk = facts.Name.StartsWith("loop", StringComparison.Ordinal) ? OfBackingFile(descriptor, out string part) + part : facts.Hardware;
         return disk.Length == 0 ? "" : disk + facts.Range;
     }
 
@@ -60,8 +60,12 @@ internal static unsafe class Hardware
     internal static string RangeOf(SysfsNode node) => !node.IsPartition ? ""
         : $"@{SysfsNode.ReadText(Path.Combine(node.Folder, "start"))}+{SysfsNode.ReadText(Path.Combine(node.Folder, "size"))}";
 
-    private static string OfBackingFile(int descriptor)
+    /// <summary>Names the backing file of a loop device; empty for another device.</summary>
+    /// <param name="descriptor">The open device.</param>
+    /// <param name="range">Part of the file that it shows; empty for all of it.</param>
+    internal static string OfBackingFile(int descriptor, out string range)
     {
+        range = "";
         Span<byte> loop = stackalloc byte[LoopStatusBytes];
         fixed (byte* status = loop)
         {
@@ -75,7 +79,7 @@ internal static unsafe class Hardware
         ulong inode = BinaryPrimitives.ReadUInt64LittleEndian(loop[OffsetOfInode..]);
         ulong start = BinaryPrimitives.ReadUInt64LittleEndian(loop[OffsetOfStart..]);
         ulong limit = BinaryPrimitives.ReadUInt64LittleEndian(loop[OffsetOfLimit..]);
-        string range = start == 0 && limit == 0 ? "" : $"[{start}+{limit}]";
-        return $"inode:{(device >> 8) & 0xfff}:{(device & 0xff) | ((device >> 12) & 0xfff00)}:{inode}{range}";
+        range = start == 0 && limit == 0 ? "" : $"[{start}+{limit}]";
+        return $"inode:{(device >> 8) & 0xfff}:{(device & 0xff) | ((device >> 12) & 0xfff00)}:{inode}";
     }
 }

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices.Identity;
 using TierSpaces.Engine.Lanes.Native;
 
 namespace TierSpaces.Engine.Devices.Raw;
@@ -39,12 +40,28 @@ internal static unsafe class DeviceOpener
                 throw Failure(uri, -error, "lock");
             }
 
+            RequireNoOtherPath(uri, descriptor, use);
             return Examine(uri, descriptor, use);
         }
         catch
         {
             Libc.Close(descriptor);
             throw;
+        }
+    }
+
+    private static void RequireNoOtherPath(string uri, int descriptor, DiskUse use)
+    {
+        if (use == DiskUse.Read || Libc.StatusOf(descriptor, out FileStatus status) < 0)
+        {
+            return;
+        }
+
+        string file = status.IsBlockDevice ? Hardware.OfBackingFile(descriptor, out _) : Hardware.OfFile(status);
+        if (file.Length > 0 && OtherPaths.FindUser(file) is { } user)
+        {
+            throw new DiskOpenException(
+                DiskOpenFailure.InUse, $"'{uri}' is in use: process {user.Process} has {user.Path} open, which leads to the same image. Release it there first.");
         }
     }
 

@@ -83,14 +83,17 @@ internal static class FileLock
         }
 
         // "1: FLOCK  ADVISORY  WRITE 23986 fe:00:3530772 0 EOF"; the kernel writes the device in hexadecimal.
-        string file = $"{status.ContainerMajor:x2}:{status.ContainerMinor:x2}:{status.Inode}";
-        return SysfsNode.ReadLines("/proc/locks")
-            .Select(line => line.Split(' ', StringSplitOptions.RemoveEmptyEntries))
-            .FirstOrDefault(fields => fields.Length > 5 && fields[1] == "FLOCK" && fields[5] == file)?[4];
+        return HoldersOf($"{status.ContainerMajor:x2}:{status.ContainerMinor:x2}:{status.Inode}").FirstOrDefault();
     }
 
+    /// <summary>Processes that have a lock on a file, named as in /proc/locks.</summary>
+    internal static IEnumerable<string> HoldersOf(string file) => SysfsNode.ReadLines("/proc/locks")
+        .Select(static line => line.Split(' ', StringSplitOptions.RemoveEmptyEntries))
+        .Where(fields => fields.Length > 5 && fields[1] == "FLOCK" && fields[5] == file)
+        .Select(static fields => fields[4]);
+
     /// <summary>No such process, or one that has ended and waits to be noticed by its parent.</summary>
-    private static bool IsDead(int process)
+    internal static bool IsDead(int process)
     {
         string status = SysfsNode.ReadText($"/proc/{process}/stat");
         int afterName = status.LastIndexOf(')') + 2;
