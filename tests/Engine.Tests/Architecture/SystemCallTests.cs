@@ -40,6 +40,7 @@ public sealed partial class SystemCallTests
         ["Lanes/FileCalls.cs"] = "on threads, by FileWorkers; the lane calls Read and Write of files in memory, and of others with RWF_NOWAIT",
         ["Devices/Raw/DeviceOpener.cs"] = "on threads, by DiskFactory",
         ["Devices/Raw/FileLock.cs"] = "on threads, by DeviceOpener",
+        ["Devices/Raw/OtherPaths.cs"] = "on threads, by DeviceOpener",
         ["Devices/Raw/FileExtents.cs"] = "on threads, by RawRanges",
         ["Devices/DiskFactory.cs"] = "on threads, by itself",
         ["Devices/Identity/Hardware.cs"] = "on threads, by DiskFactory",
