@@ -105,6 +105,21 @@ public sealed class MultipathDiskTests
     }
 
     [Fact]
+    public void A_lane_without_requests_takes_over_a_path_before_the_others_fail()
+    {
+        MultipathDisk handle = Handle();
+        SimDisk third = new(_lanes.First, _media, name: "c");
+        Assert.True(_disk.Add("block:/dev/c", third));
+        _lanes.Advance(20_000_000);
+        _disk.Remove(_disk.Paths[0]);
+        _lanes.Advance(20_000_000);
+        Assert.Equal(0, _first.Handles);
+        _second.Pulled = true;
+        Assert.Equal(IoError.None, Write(handle, 0, 5));
+        Assert.Equal(5, Read(handle, 0));
+    }
+
+    [Fact]
     public void Another_lane_uses_paths_that_are_added_and_leaves_those_that_are_removed()
     {
         MultipathDisk handle = Handle();

@@ -15,8 +15,8 @@ namespace TierSpaces.Engine.Devices;
 //
 // Invariants
 //  1. A write is never under way on two paths: it is made again only after the first path has ended it.
-//  2. The list of paths is replaced as a whole by the owner, and never changed. Each lane adopts it before its next request; a handle asks the owner's lane
-//     for shares of paths that it does not have.
+//  2. The list of paths is replaced as a whole by the owner, and never changed. Each lane adopts it when the owner announces it, at the latest before its
+//     next request; a handle asks the owner's lane for shares of paths that it does not have.
 //  3. With one path a request goes straight to the device.
 
 /// <summary>A member disk with one or several paths. The paths have the same hardware, and its owner adds and removes them while it serves.</summary>
@@ -26,6 +26,7 @@ internal sealed class MultipathDisk : IDisk
     private const long SharedUnit = 4096;
 
     private readonly Common _common;
+    private readonly List<MultipathDisk> _handles = [];   // of other lanes, open; on the owner's lane
     private DiskPath[] _adopted = [];
     private Use[] _uses = [];
     private FreeList<PathRequest> _free;
@@ -48,6 +49,7 @@ internal sealed class MultipathDisk : IDisk
         _adopted = paths;
         _uses = [.. paths.Select((path, number) => new Use(path, shares[number].Open(lane)))];
         _reported = common.Users.Failures;
+        LanePosts.TryPost(common.Owner.Lane, () => common.Owner._handles.Add(this));
     }
 
     /// <inheritdoc/>
@@ -89,8 +91,7 @@ internal sealed class MultipathDisk : IDisk
             return false;
         }
 
-        _common.Paths = [.. _common.Paths, new DiskPath(uri, disk)];
-        Adopt();
+        Announce([.. _common.Paths, new DiskPath(uri, disk)]);
         return true;
     }
 
@@ -103,8 +104,7 @@ internal sealed class MultipathDisk : IDisk
     {
         if (_common.Paths.Length > 1)
         {
-            _common.Paths = [.. _common.Paths.Where(other => other != path)];
-            Adopt();
+            Announce([.. _common.Paths.Where(other => other != path)]);
         }
     }
 
@@ -223,6 +223,11 @@ internal sealed class MultipathDisk : IDisk
         {
             await use.Disk.Close();
         }
+
+        if (!IsOwner)
+        {
+            LanePosts.TryPost(_common.Owner.Lane, () => _common.Owner._handles.Remove(this));
+        }
     }
 
     internal void Return(PathRequest request) => _free.Return(request);
@@ -293,7 +298,7 @@ internal sealed class MultipathDisk : IDisk
         }
 
         FlushFailures known = _common.Users.Failures;
-        IoError other = known.ErrorSince(_reported);
+        IoError other = _uses.Length == 1 ? IoError.None : known.ErrorSince(_reported);   // the device itself reports its failures to each of its users
         _reported = known;
         return other;
     }
@@ -313,6 +318,17 @@ internal sealed class MultipathDisk : IDisk
 
         PathRequest request = _free.Take() ?? new PathRequest(this);
         return request.Begin(operation, offset, length, buffer, flags, use, below);
+    }
+
+    /// <summary>Replaces the list of paths; every lane takes it over.</summary>
+    private void Announce(DiskPath[] paths)
+    {
+        _common.Paths = paths;
+        Adopt();
+        foreach (MultipathDisk handle in _handles)
+        {
+            LanePosts.TryPost(handle.Lane, () => handle.Current());
+        }
     }
 
     private async LaneTask<IoError> CheckAll(Use[] uses)

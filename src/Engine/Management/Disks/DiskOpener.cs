@@ -76,14 +76,40 @@ internal sealed class DiskOpener(SubsystemCore core)
     }
 
     /// <summary>
-    /// Returns the registered disk that is there and has the hardware behind a URI; null if there is none, or nothing is known of the hardware.
+    /// Opens a device that is not registered, or returns the registered disk to whose hardware it is a path; then it is not open. What is judged is the device
+    /// that was opened, whatever its path leads to later.
     /// </summary>
-    internal async LaneTask<RegisteredDisk?> FindSameHardware(string uri)
+    /// <param name="disk">The device, as it would be registered.</param>
+    /// <param name="isNew">Whether its image was made a moment ago: nothing but zeros is on it.</param>
+    /// <exception cref="ManagementException">It cannot be opened, and is no path to the hardware of a registered disk.</exception>
+    internal async LaneTask<RegisteredDisk?> OpenUnlessPath(RegisteredDisk disk, bool isNew = false)
     {
-        string hardware = (await _openings.NameDevice(uri)).Hardware;
-        return hardware.Length == 0 ? null
-            : core.Disks.All.FirstOrDefault(disk => disk.Paths is { IsPresent: true } paths && paths.Identity.Hardware == hardware);
+        try
+        {
+            await Open(disk, mustOpen: true, isNew);
+        }
+        catch (ManagementException failure) when (failure.Error == ManagementError.InUse)
+        {
+            // This process has it open itself, where its path is another name of an open device.
+            if (FindByHardware((await _openings.NameDevice(disk.Uri)).Hardware) is { } open)
+            {
+                return open;
+            }
+
+            throw;
+        }
+
+        RegisteredDisk? known = FindByHardware(disk.Identity!.Hardware);
+        if (known is not null)
+        {
+            await Close(disk);
+        }
+
+        return known;
     }
+
+    private RegisteredDisk? FindByHardware(string hardware) => hardware.Length == 0 ? null
+        : core.Disks.All.FirstOrDefault(disk => disk.Paths is { IsPresent: true } paths && paths.Identity.Hardware == hardware);
 
     /// <summary>
     /// Opens a further path of an open disk. Null: it is a further name of a device that is open already, or the device is not there or has other hardware.

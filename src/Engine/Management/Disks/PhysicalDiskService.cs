@@ -101,13 +101,12 @@ public sealed class PhysicalDiskService
     {
         _diskChecks.CheckRegistration(spec);
         RegisteredDisk disk = NewRegistration(spec);
-        if (await _diskOpener.FindSameHardware(disk.Uri) is { } known)
+        if (await _diskOpener.OpenUnlessPath(disk) is { } known)
         {
             await _paths.Check(known, disk.Uri, spec.Path);
             return true;
         }
 
-        await _diskOpener.Open(disk, mustOpen: true);
         ManagementException? copied = _diskChecks.WhyCopied(disk, spec.Path);
         await disk.Disk!.Close();
         return copied is null ? true : throw copied;
@@ -257,12 +256,11 @@ public sealed class PhysicalDiskService
     {
         _diskChecks.CheckUnregistered(path);
         RegisteredDisk device = NewRegistration(new RegistrationSpec { Path = path });
-        if (await _diskOpener.FindSameHardware(device.Uri) is { } known)
+        if (await _diskOpener.OpenUnlessPath(device) is { } known)
         {
             throw _diskChecks.IsPathOf(known, path);
         }
 
-        await _diskOpener.Open(device, mustOpen: true);
         try
         {
             return await work(device.Disk!);
@@ -307,13 +305,12 @@ public sealed class PhysicalDiskService
     private async LaneTask<Changed> Register(RegistrationSpec spec, bool isNew = false)
     {
         RegisteredDisk disk = NewRegistration(spec);
-        if (!isNew && await _diskOpener.FindSameHardware(disk.Uri) is { } known)
+        if (await _diskOpener.OpenUnlessPath(disk, isNew) is { } known)
         {
             await _paths.Add(known, disk.Uri, spec.Path);
             return new Changed(known.DeviceId, Guid.Empty);
         }
 
-        await _diskOpener.Open(disk, mustOpen: true, isNew);
         try
         {
             if (_diskChecks.WhyCopied(disk, spec.Path) is { } copied)

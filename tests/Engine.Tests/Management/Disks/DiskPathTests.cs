@@ -127,6 +127,7 @@ public sealed class DiskPathTests
         Load(disk, 0);
         Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.PhysicalDisks.UnregisterPathAsync(id, $"/sim/{other}")));
         _world.Register(0);
+        _world.Advance(TimeSpan.FromMilliseconds(100));
         _world.Pull(other);
         Load(disk, 1);
         Assert.Equal(ManagementError.PhysicalDiskInUse, Assert.Throws<ManagementException>(
