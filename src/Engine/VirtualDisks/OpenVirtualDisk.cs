@@ -196,4 +196,13 @@ public sealed class OpenVirtualDisk : IMemberFollower
             part.Space.OnDiskJoined();
         }
     }
+
+    void IMemberFollower.OnPoolLost(string reason)
+    {
+        _backing.FailFront(IoError.Io, reason);
+        foreach (OpenPart part in Parts)
+        {
+            part.Space.FailFront(IoError.Io, reason);
+        }
+    }
 }

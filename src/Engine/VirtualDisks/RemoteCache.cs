@@ -9,9 +9,12 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <summary>The part of a remote write cache in its cache pool, while both pools are open.</summary>
 public sealed class RemoteCache : IMemberFollower
 {
+    private readonly IBackingStore _backing;
+
     internal RemoteCache(PoolLink pool, IBackingStore backing)
     {
         Pool = pool;
+        _backing = backing;
         Host = new RemoteRingHost(pool);
         Rings = Host.Rings = new RemoteRings(Host, backing, (int)pool.Slabs.DataBytes);
         pool.Follow(this);
@@ -46,6 +49,8 @@ public sealed class RemoteCache : IMemberFollower
     }
 
     void IMemberFollower.OnDiskJoined() => Rings.OnDiskJoined();
+
+    void IMemberFollower.OnPoolLost(string reason) => _backing.FailFront(IoError.Io, reason);
 }
 
 /// <summary>Services of a cache pool to the ring of a remote write cache.</summary>

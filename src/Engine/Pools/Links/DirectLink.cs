@@ -40,5 +40,9 @@ internal sealed class DirectLink : PoolLink
         {
             TellJoined();
         }
+        else
+        {
+            TellPoolLost(change.Reason);
+        }
     }
 }

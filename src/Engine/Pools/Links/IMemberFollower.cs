@@ -14,4 +14,7 @@ internal interface IMemberFollower
 
     /// <summary>A disk has come back into the view.</summary>
     void OnDiskJoined();
+
+    /// <summary>The pool has lost the majority of its votes: nothing more can be recorded, and no request is held back in the hope of it.</summary>
+    void OnPoolLost(string reason);
 }

@@ -194,6 +194,10 @@ internal sealed class LaneLink : PoolLink
             Owe(disk);
             SendToLane(() => TakeLeft(disk));
         }
+        else if (change.Kind == MembershipChangeKind.QuorumLost)
+        {
+            SendToLane(() => TellPoolLost(change.Reason));
+        }
         else if (change.Kind == MembershipChangeKind.Joined && Owner.Disk(disk) is { } device && TryShare(device) is { } share)
         {
             SendToLane(() => TakeJoined(disk.Value, share));

@@ -144,6 +144,14 @@ public abstract class PoolLink
         }
     }
 
+    private protected void TellPoolLost(string reason)
+    {
+        foreach (IMemberFollower follower in _followers.ToArray())
+        {
+            follower.OnPoolLost(reason);
+        }
+    }
+
     /// <summary>Tells one follower that a disk has left.</summary>
     private protected virtual async LaneTask<IoError> Note(IMemberFollower follower, DiskNumber disk) => await follower.OnDiskLost(disk);
 }

@@ -17,7 +17,7 @@ public sealed class BriefAbsenceTests
 
     private const ushort Write = 1;
 
-    private readonly SubsystemWorld _world = new(network: new StubNetwork());
+    private SubsystemWorld _world = new(network: new StubNetwork());
     private TestClient? _client;
 
     public static TheoryData<string, int, int, bool> Cases()
@@ -85,6 +85,17 @@ public sealed class BriefAbsenceTests
             Assert.True(_world.Lane.NowNs - backNs < 10_000_000_000, string.Join('\n', seen.Concat(_world.Notices)));
             _world.Advance(pulled == 1 ? TimeSpan.FromHours(2) : TimeSpan.FromMinutes(1));   // one that keeps leaving alone is tried later each time
         }
+    }
+
+    /// <summary>Nothing notices by itself that the pool is lost where every request waits for the write cache, and that for a disk of the pool.</summary>
+    [Theory]
+    [InlineData(3)]
+    [InlineData(4)]
+    [InlineData(6)]
+    public void Requests_that_wait_for_the_write_cache_end_when_the_pool_is_lost(ulong seed)
+    {
+        _world = new SubsystemWorld(seed, new StubNetwork(), dataLanes: 1);
+        It_is_healthy_within_ten_seconds("cached", 0, Disks, keepsQuorum: false);
     }
 
     private Guid Make(string kind, int others)
