@@ -88,6 +88,37 @@ public class ResyncTests
         void Put(int offset, int blocks) => Write(world, Random(offset + 2, blocks * Block), offset).CopyTo(expected, offset);
     }
 
+    // One copy has taken the write when its disk loses its power and is put out; the other one takes it later, and then it is acknowledged.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_write_that_was_on_its_way_when_a_disk_left_is_given_to_it_when_it_is_back(bool checksums)
+    {
+        PoolWorld world = Create(2, checksums, disks: 3);
+        byte[] expected = Write(world, Random(1, Mebibyte), 0);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        int[] disks = DisksOfRow(world);
+        world.Disks[disks[1]].WriteTakesLonger = (_, length) => length == 3 * Block ? 500_000_000 : 0;   // no other write is as long
+        IoBuffer buffer = world.Lane.Buffers.Rent(3 * Block);
+        Random(2, 3 * Block).CopyTo(buffer.Span);
+        buffer.Span.CopyTo(expected.AsSpan(Region));
+        LaneTask<IoError> write = world.VirtualDisk.Disk.Write(Region, buffer, WriteFlags.None);
+        world.Lane.Advance(100_000_000);
+        Assert.False(write.IsCompleted);
+        world.Disks[disks[0]].Pulled = true;
+        world.Disks[disks[0]].Media.LosePower(static (_, _) => false);
+        Assert.True(world.Lane.Run(world.Pool!.Evict(new DiskNumber((ushort)(disks[0] + 1)), "it lost its power")).Succeeded);
+        Assert.False(write.IsCompleted);
+        Assert.Equal(IoError.None, world.Lane.Run(write));
+        world.Lane.Buffers.Return(buffer);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        Assert.Equal("", world.Lane.Run(world.Return(disks[0])));
+
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.VirtualDisk.Space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal(3 * Block, world.VirtualDisk.Space.Counters.Repair.RepairBytesWritten);
+        ReadsWithoutAnyOne(world, expected);
+    }
+
     // What the disk lacks was known to the former process alone; its marks say the regions.
     [Theory]
     [InlineData(true)]
