@@ -2,7 +2,7 @@ namespace TierSpaces.Engine.Jobs;
 
 /// <summary>
 /// Whether a job verifies. A repair that began by itself copies what is behind and no more: verifying is the work of a scrub on its schedule. One that
-/// somebody asked for verifies, also if it had begun by itself.
+/// was asked for verifies, also if it had begun by itself.
 /// </summary>
 public sealed class VerifyOrder(bool isGiven)
 {

@@ -71,7 +71,7 @@ internal sealed class LackedBlocks(SpaceContext space, FlushClock clock)
         return isKnown;
     }
 
-    /// <summary>A block of which the good copies have agreed anew: positions that are not among them lack it, and a repair of these begins again.</summary>
+    /// <summary>The good copies have come to agree about a block: positions that are not among them lack it, and a repair of these begins again.</summary>
     internal void NoteSettled(SpaceRow row, in StripPiece block)
     {
         int first = _layout.GroupOf(block.Column) * _layout.GroupSize;
@@ -291,7 +291,7 @@ internal readonly record struct Lack(int SlabOffset, int Length)
     /// <summary>Checksum pages alone, or what is noted already.</summary>
     internal static Lack NothingMore => default;
 
-    /// <summary>Nobody can tell.</summary>
+    /// <summary>It is not known.</summary>
     internal static Lack Unknown => new(0, AllOfIt);
 
     /// <summary>Notes what the mark says.</summary>

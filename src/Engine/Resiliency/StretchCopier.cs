@@ -59,7 +59,8 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
 
             if (error == IoError.None)
             {
-                window.Add(CopyChunk(row, position, slabOffset, chunk, target, isInPlace), isInPlace ? LackedBytes(row, position, slabOffset, chunk) : chunk, chunk);
+                int bytes = isInPlace ? LackedBytes(row, position, slabOffset, chunk) : chunk;
+                window.Add(CopyChunk(row, position, slabOffset, chunk, target, isInPlace), bytes, chunk);
             }
         }
 
@@ -149,7 +150,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
         return error;
     }
 
-    /// <summary>Returns those of some blocks of a chunk that are not at the target as their entries say. A block that was never written needs nothing.</summary>
+    /// <summary>Returns those of some blocks of a chunk that are not at the target as their entries say. One that was never written needs nothing.</summary>
     private async LaneTask<ulong> Differing(SpaceRow row, StripPiece chunk, ulong blocks, SlabPlace target)
     {
         if ((integrity.Find(row, chunk) ?? await integrity.Load(row, chunk)) is not { } page)

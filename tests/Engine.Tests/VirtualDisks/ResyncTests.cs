@@ -88,7 +88,7 @@ public class ResyncTests
         void Put(int offset, int blocks) => Write(world, Random(offset + 2, blocks * Block), offset).CopyTo(expected, offset);
     }
 
-    // One copy has taken the write when its disk loses its power and is put out; the other one takes it later, and then it is acknowledged.
+    // One copy has taken the write when its disk loses its power and leaves the view; the other one takes it later, and then it is acknowledged.
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
