@@ -9,19 +9,22 @@ namespace TierSpaces.Engine.Jobs;
 /// <param name="pool">The pool.</param>
 /// <param name="findings">Receives the number of repairs.</param>
 /// <param name="note">Called for every finding, for the reliability counters of the disk.</param>
-public sealed class MetadataScrubStep(Pool pool, ScrubFindings findings, Action<DiskDescription, DiskFinding, int> note) : IJobStep
+/// <param name="order">Whether it does so; null: it does.</param>
+public sealed class MetadataScrubStep(Pool pool, ScrubFindings findings, Action<DiskDescription, DiskFinding, int> note, VerifyOrder? order = null) : IJobStep
 {
     /// <inheritdoc/>
     public string Name => "Verify metadata";
 
     /// <inheritdoc/>
-    public long BytesTotal => pool.State.Disks.Keys.Sum(BytesOf);
+    public long BytesTotal => IsWanted ? pool.State.Disks.Keys.Sum(BytesOf) : 0;
+
+    private bool IsWanted => order is not { IsGiven: false };
 
     /// <inheritdoc/>
     public async LaneTask<JobAdvance> Advance(long cursor)
     {
         DiskState? next = pool.State.Disks.Values.Where(disk => disk.Description.Number.Value > cursor).MinBy(static disk => disk.Description.Number.Value);
-        if (next is null)
+        if (next is null || !IsWanted)
         {
             return new JobAdvance(cursor, 0, true);
         }

@@ -5,7 +5,11 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Jobs;
 
 /// <summary>Verifies every written block of one part of a virtual disk on every copy and heals what is wrong.</summary>
-public sealed class ScrubStep(OpenVirtualDisk disk, int part, string tier = "") : IJobStep
+/// <param name="disk">The virtual disk.</param>
+/// <param name="part">Number of the part.</param>
+/// <param name="order">Whether it does so; null: it does.</param>
+/// <param name="tier">Name of the tier; empty where there are none.</param>
+public sealed class ScrubStep(OpenVirtualDisk disk, int part, VerifyOrder? order = null, string tier = "") : IJobStep
 {
     private long _total = -1;   // found when its first piece begins
 
@@ -25,12 +29,14 @@ public sealed class ScrubStep(OpenVirtualDisk disk, int part, string tier = "") 
     public ScrubFindings Findings { get; } = new();
 
     /// <inheritdoc/>
-    public string Outcome => Findings.ToString();
+    public string Outcome => IsWanted ? Findings.ToString() : "";
+
+    private bool IsWanted => order is not { IsGiven: false };
 
     private Space Space => disk.Parts.First(one => one.Number == part).Space;
 
     /// <inheritdoc/>
-    public long Measure() => _total >= 0 ? _total : Space.ScrubBytes;
+    public long Measure() => _total >= 0 ? _total : IsWanted ? Space.ScrubBytes : 0;
 
     /// <inheritdoc/>
     public void Reset() => _total = -1;
@@ -38,6 +44,11 @@ public sealed class ScrubStep(OpenVirtualDisk disk, int part, string tier = "") 
     /// <inheritdoc/>
     public async LaneTask<JobAdvance> Advance(long cursor)
     {
+        if (!IsWanted)
+        {
+            return new JobAdvance(cursor, 0, true);
+        }
+
         Space space = Space;
         _total = _total >= 0 ? _total : space.ScrubBytes;
         ScrubStride stride = await space.Scrub(cursor, Findings);

@@ -31,6 +31,9 @@ public sealed record JobSpec
     /// <summary>Its stages, in order.</summary>
     public required IReadOnlyList<IJobStep> Steps { get; init; }
 
+    /// <summary>Whether it verifies, where that can be left out; null: it does not matter.</summary>
+    public VerifyOrder? Verify { get; init; }
+
     /// <summary>Progress at which an earlier process left the job; null for a new job.</summary>
     public JobProgress? Resumed { get; init; }
 

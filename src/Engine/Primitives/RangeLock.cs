@@ -28,6 +28,9 @@ public sealed class RangeLock
     /// <summary>Ranges held now.</summary>
     public int Held => _held.Count;
 
+    /// <summary>The ranges that are held now, in no order.</summary>
+    internal IEnumerable<(long Start, long End)> HeldRanges => _held.Values.Select(static request => (request.Start, request.End));
+
     /// <summary>Stretches, edges and requests looked at so far: what the time of all calls is proportional to.</summary>
     internal long Steps => _map.Steps + _edgeSteps;
 

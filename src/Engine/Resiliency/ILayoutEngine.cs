@@ -8,7 +8,8 @@ namespace TierSpaces.Engine.Resiliency;
 // The space has seen to this before it calls:
 //  - the row is initialized and counted as used, and its region is resolved (but for Resync)
 //  - Write: the range lock is held and the region is marked dirty. Zero, Poison, ReadLocked, Rebuild, VerifyLocked: the range lock is held.
-// An engine sees to the rest: at most LossesMax positions of a group are out; what a position missed is durably stale before a write is acknowledged.
+// An engine sees to the rest: at most LossesMax positions of a group are out; what a position missed is durably stale before a write is acknowledged. It
+// notes what it writes by itself and a disk may lose (LackedBlocks.NoteWritten); of Write, Zero and Poison the space does.
 
 /// <summary>Executes a layout.</summary>
 internal interface ILayoutEngine

@@ -157,7 +157,7 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         parts.Space.Lane.Buffers.Return(other);
         if (isFound)
         {
-            failed.Remove(block);
+            NoteSettled(row, block);
             return await Heal(row, block, wrong, target);
         }
 
@@ -190,11 +190,21 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
 
         if (error == IoError.None)
         {
-            failed.Remove(block);
+            NoteSettled(row, block);
             _lost.Remove(block);
         }
 
         return error;
+    }
+
+    /// <summary>The copies that are there agree about a block: one of which a write failed is not listed any more, and the other copies lack it.</summary>
+    private void NoteSettled(SpaceRow row, in StripPiece block)
+    {
+        if (failed.Contains(block))
+        {
+            failed.Remove(block);
+            parts.Stale.Lacks.NoteSettled(row, block);
+        }
     }
 
     /// <summary>Whether a write of a block failed on every good copy, and it is not settled.</summary>
@@ -263,9 +273,11 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
             }
 
             IoError error = await _members.WriteOrEvict(place.Disk, place.DataOffset + block.SlabOffset, good, hasOtherCopy: true);
+            parts.Stale.Lacks.NoteWritten(row, block.Column, block.SlabOffset, block.Length);
             if (error != IoError.None)
             {
-                error = await parts.Stale.MarkStale(row, PositionOf(block.Column, copy), RegionBit(row, block));
+                error = await parts.Stale.MarkStale(
+                    row, PositionOf(block.Column, copy), RegionBit(row, block), new Lack(block.SlabOffset, block.Length));
             }
 
             if (error != IoError.None)

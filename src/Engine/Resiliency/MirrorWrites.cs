@@ -198,7 +198,8 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
             if (error != IoError.None)
             {
                 await _members.EvictSince(outcome.Version, copies.PlaceOf(row, piece.Column, copy).Disk, error, hasOtherCopy: true, "a write");
-                error = await parts.Stale.MarkStale(row, copies.PositionOf(piece.Column, copy), MirrorCopies.RegionBit(row, piece));
+                error = await parts.Stale.MarkStale(
+                    row, copies.PositionOf(piece.Column, copy), MirrorCopies.RegionBit(row, piece), new Lack(piece.SlabOffset, piece.Length));
                 if (error != IoError.None)
                 {
                     return parts.Space.Status.Fail(error, "a missing copy could not be recorded as stale");

@@ -242,7 +242,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
                 return _members.IsLive(page.Row.Places[position].Disk) ? IoError.Io : IoError.None;
             }
 
-            if (await stale.MarkStale(page.Row, position, pageRegions) is not IoError.None and var failed)
+            if (await stale.MarkStale(page.Row, position, pageRegions, Lack.NothingMore) is not IoError.None and var failed)
             {
                 return failed;
             }

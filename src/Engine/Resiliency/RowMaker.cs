@@ -171,7 +171,7 @@ internal sealed class RowMaker(
             error = good >= _layout.GroupSize - _layout.LossesMax ? IoError.None : IoError.Io;
             for (int position = first; position < first + _layout.GroupSize && error == IoError.None; position++)
             {
-                error = cleared[position] ? error : await stale.MarkStale(row, position, ushort.MaxValue);
+                error = cleared[position] ? error : await stale.MarkStale(row, position, ushort.MaxValue, Lack.Unknown);
             }
         }
 

@@ -17,8 +17,8 @@ namespace TierSpaces.Engine.Resiliency;
 // free slab; joining is in memory only.
 
 /// <summary>Moves slabs and ring copies of a space.</summary>
-internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWriteback writeback, SpaceFlusher flusher, StretchCopier stretches,
-    PageCopier pages)
+internal sealed class SlabMoves(SpaceContext space, StaleMap stale, SpaceRepair repair, PageWriteback writeback, SpaceFlusher flusher,
+    StretchCopier stretches, PageCopier pages)
 {
     private const long DrainPollNs = 100_000;
 
@@ -136,6 +136,7 @@ internal sealed class SlabMoves(SpaceContext space, SpaceRepair repair, PageWrit
     {
         row.Places[position] = target;
         row.Stale[position] = 0;
+        stale.Lacks.Forget(row, position, ushort.MaxValue);
         space.Members.Version++;
     }
 }

@@ -49,7 +49,7 @@ public sealed class Space : IBackingStore, IRepairable
         FoundFirstWrites found = new(_context, _log, firstWrites);
         _integrity = new IntegrityStore(_context, _log);
         _lost = new LostBlocks(_layout);
-        _stale = new StaleMap(_context);
+        _stale = new StaleMap(_context, new LackedBlocks(_context, clock));
         _flusher = new SpaceFlusher(_context, _log, _changes, firstWrites, clock);
         _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, firstWrites, found, _log, _stale, _flusher, _lost));
         _regions = new RegionMap(_context, _log, _stale, clock, _engine);
@@ -57,14 +57,14 @@ public sealed class Space : IBackingStore, IRepairable
         _log.EmptyBy(_writeback);
         _integrity.MakeRoomBy(_writeback.MakeRoomForPages);
         _rowMaker = new RowMaker(_context, _log, _integrity, _changes, _stale, _regions, _writeback, _flusher, _lost);
-        StretchCopier stretches = new(_context, _regions, _integrity, _engine);
+        StretchCopier stretches = new(_context, _regions, _integrity, _stale.Lacks, _engine);
         PageCopier pages = new(_context, _log, _integrity, _flusher);
         _repair = new SpaceRepair(_context, _stale, _integrity, _writeback, _flusher, stretches, pages);
-        _moves = new SlabMoves(_context, _repair, _writeback, _flusher, stretches, pages);
+        _moves = new SlabMoves(_context, _stale, _repair, _writeback, _flusher, stretches, pages);
         _scrub = new SpaceScrub(_context, _log, _regions, new PageScrub(_context, _log, _integrity, _writeback), _writeback, _engine);
         _opening = new SpaceOpening(_context, _log, _integrity, _changes, firstWrites, found, _stale, _regions, _flusher, _engine);
         _ranks = new RowRanks(_rows, _members);
-        _requests = new SpaceRequests(_context, _log, _changes, _lost, found, _flusher, _regions, _rowMaker, _engine);
+        _requests = new SpaceRequests(_context, _log, _changes, _lost, found, _flusher, _regions, _stale.Lacks, _rowMaker, _engine);
     }
 
     /// <summary>Length in bytes.</summary>

@@ -166,6 +166,11 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <summary>Whether a disk has left that alone held writes which were not flushed: it may have lost its power, and them.</summary>
     internal bool HasMissedFlush { get; private set; }
 
+    /// <summary>
+    /// Whether the last flush of a disk has failed, or one of its flushes on another lane. What flushes beside that one made durable is not known then.
+    /// </summary>
+    internal bool HasFailedFlush(int disk) => Of(disk) is { HasFailedFlush: true } or { Flushing.HasFailedFlush: true };
+
     /// <summary>A disk has left that held data alone.</summary>
     internal void NoteLastGone(int disk) => HasMissedFlush |= Of(disk).Written > Of(disk).Flushed;
 
@@ -279,7 +284,7 @@ internal sealed class SpaceMembers(IMemberHost host)
 
             member.IsFlushing = true;
             long covered = member.Written;
-            bool done = await FlushDevice(member.Disk);
+            bool done = await FlushDevice(member);
             member.IsFlushing = false;
             member.Flushed = done ? covered : member.Flushed;
             member.FlushEnded.NotifyAll();
@@ -292,10 +297,17 @@ internal sealed class SpaceMembers(IMemberHost host)
         return true;
     }
 
-    private async LaneTask<bool> FlushDevice(int disk)
+    private async LaneTask<bool> FlushDevice(Member member)
     {
-        return host.Members.Disk(disk) is not { } device   // out of the view meanwhile: nothing of it is promised
-            || (device.IsPresent && await device.Flush() == IoError.None && device.IsPresent);
+        if (host.Members.Disk(member.Disk) is not { } device)
+        {
+            return true;   // out of the view meanwhile: nothing of it is promised
+        }
+
+        member.Flushing = device as MeteredDisk;
+        IoError error = device.IsPresent ? await device.Flush() : IoError.DeviceGone;
+        member.HasFailedFlush = error is not (IoError.None or IoError.DeviceGone or IoError.NoDevice);
+        return error == IoError.None && device.IsPresent;
     }
 
     private LaneTask<IoError> AfterWrite(IoError error, int disk, long offset, IoBuffer source, bool isOwn)
@@ -363,6 +375,10 @@ internal sealed class SpaceMembers(IMemberHost host)
         internal long Flushed { get; set; }
 
         internal bool IsFlushing { get; set; }
+
+        internal MeteredDisk? Flushing { get; set; }   // the device that was flushed last
+
+        internal bool HasFailedFlush { get; set; }   // the last flush that ended
 
         internal int Overdue { get; set; }
 

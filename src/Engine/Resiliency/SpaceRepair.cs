@@ -32,7 +32,8 @@ internal sealed class SpaceRepair(
     internal LaneMutex Mutex { get; } = new();
 
     /// <summary>
-    /// Bytes that can be made whole now: stale regions on disks that are there and that the others can give, and stale log copies.
+    /// Bytes to go through that can be made whole now: of stale regions on disks that are there and that the others can give, what these can lack, and stale
+    /// log copies.
     /// </summary>
     internal long BytesToResync
     {
@@ -45,7 +46,7 @@ internal sealed class SpaceRepair(
                 {
                     int regions = row.IsInitialized && row.Stale[position] != 0 && _members.IsLive(row.Places[position].Disk)
                         ? row.Stale[position] & space.Redundancy.GoodElsewhere(row, position) : 0;
-                    bytes += (long)BitOperations.PopCount((uint)regions) * _shape.RegionSize;
+                    bytes += stale.Lacks.BytesOf(row, position, (ushort)regions);
                 }
             }
 

@@ -15,6 +15,9 @@ public sealed class SpaceRepairCounters
     /// <summary>Bytes of data written to stale copies to make them whole.</summary>
     public long RepairBytesWritten { get; private set; }
 
+    /// <summary>Bytes of stale copies that were compared with their checksums, because it was not known whether they differ.</summary>
+    public long RepairBytesCompared { get; private set; }
+
     /// <summary>Copies of the integrity log made whole.</summary>
     public long LogCopiesRepaired { get; private set; }
 
@@ -30,6 +33,9 @@ public sealed class SpaceRepairCounters
     /// <summary>A stale copy is given data.</summary>
     internal void NoteWrite(int bytes) => RepairBytesWritten += bytes;
 
+    /// <summary>A stale copy is compared.</summary>
+    internal void NoteCompared(int bytes) => RepairBytesCompared += bytes;
+
     /// <summary>Copies of the integrity log are whole.</summary>
     internal void NoteLogCopies(long copies) => LogCopiesRepaired += copies;
 
@@ -39,6 +45,7 @@ public sealed class SpaceRepairCounters
         BlocksRecovered += other.BlocksRecovered;
         RegionsRepaired += other.RegionsRepaired;
         RepairBytesWritten += other.RepairBytesWritten;
+        RepairBytesCompared += other.RepairBytesCompared;
         LogCopiesRepaired += other.LogCopiesRepaired;
     }
 }

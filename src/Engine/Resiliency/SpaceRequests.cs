@@ -19,7 +19,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Cuts requests into pieces and hands them to the engine of the layout.</summary>
 internal sealed class SpaceRequests(
     SpaceContext space, SpaceLog log, ChangedEntries changes, LostBlocks lost, FoundFirstWrites found, SpaceFlusher flusher, RegionMap regions,
-    RowMaker rowMaker, ILayoutEngine engine)
+    LackedBlocks lacks, RowMaker rowMaker, ILayoutEngine engine)
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -290,6 +290,7 @@ internal sealed class SpaceRequests(
             error = await engine.Write(row, piece, source);
         }
 
+        lacks.NoteWritten(row, _layout.GroupOf(piece.Column), piece.SlabOffset, _layout.DepthOf(piece));
         if (error == IoError.None)
         {
             lost.Remove(piece);
@@ -383,6 +384,7 @@ internal sealed class SpaceRequests(
 
         if (engine.ZeroesWrite)
         {
+            lacks.NoteWritten(row, _layout.GroupOf(piece.Column), piece.SlabOffset, _layout.DepthOf(piece));
             regions.Leave(ref row.RegionAt(region), isMarked);
         }
 

@@ -19,6 +19,7 @@ internal sealed class SpaceRow
     private int _users0;   // requests that began in an even generation
     private int _users1;
     private int _generation;
+    private RegionLacks?[]? _lacks;   // per position; null: no position lacks anything
 
     internal SpaceRow(ILayout layout, in SpaceShape shape, SpaceRowMap map)
     {
@@ -31,6 +32,14 @@ internal sealed class SpaceRow
         StalePending = new ushort[Places.Length];
         StaleClearing = new ushort[Places.Length];
         Missed = new ushort[Places.Length];
+        for (int position = 0; position < Places.Length; position++)
+        {
+            if (Stale[position] != 0)
+            {
+                LacksAt(position).Unknown = Stale[position];   // marks of an earlier process
+            }
+        }
+
         Regions = new Region[layout.Groups * SpaceShape.RegionsPerSlab];
         WrittenBlocks = map.Initialized ? -1 : 0;
     }
@@ -120,6 +129,27 @@ internal sealed class SpaceRow
 
     /// <summary>Whether a position misses writes of a region; the region may be numbered in the row or in its group.</summary>
     internal bool IsStale(int position, int region) => ((Stale[position] >> (region % SpaceShape.RegionsPerSlab)) & 1) != 0;
+
+    /// <summary>What a position can lack; null: nothing was noted.</summary>
+    internal RegionLacks? FindLacks(int position) => _lacks?[position];
+
+    /// <summary>What a position can lack.</summary>
+    internal RegionLacks LacksAt(int position) => (_lacks ??= new RegionLacks?[Places.Length])[position] ??= new RegionLacks();
+
+    /// <summary>Regions, over all positions, that have notes of blocks.</summary>
+    internal int RegionsWithNotes => _lacks?.Sum(static lacks => lacks?.Notes.Count(static notes => notes is not null) ?? 0) ?? 0;
+
+    /// <summary>Returns the unresolved regions of a group, bit per region.</summary>
+    internal ushort UnresolvedMask(int group)
+    {
+        ushort mask = 0;
+        for (int i = 0; i < SpaceShape.RegionsPerSlab; i++)
+        {
+            mask |= (ushort)(Regions[(group * SpaceShape.RegionsPerSlab) + i].IsUnresolved ? 1 << i : 0);
+        }
+
+        return mask;
+    }
 
     /// <summary>Returns the regions of a group that a disk which leaves now may differ in, bit per region.</summary>
     internal ushort DirtyMask(int group)

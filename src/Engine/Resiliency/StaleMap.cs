@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  3. A mark that comes while a repair of the position runs makes the repair begin again (Missed).
 
 /// <summary>Stale marks of a space.</summary>
-internal sealed class StaleMap(SpaceContext space)
+internal sealed class StaleMap(SpaceContext space, LackedBlocks lacks)
 {
     private readonly ILayout _layout = space.Layout;
     private readonly ISpaceHost _host = space.Host;
@@ -22,6 +22,9 @@ internal sealed class StaleMap(SpaceContext space)
     private readonly RowTable _rows = space.Rows;
     private readonly Redundancy _redundancy = space.Redundancy;
     private int _departures;   // departures of disks whose marks are on their way
+
+    /// <summary>Blocks that the positions lack.</summary>
+    internal LackedBlocks Lacks => lacks;
 
     /// <summary>Whether a disk has left whose marks are on their way: no region is cleaned meanwhile.</summary>
     internal bool IsRecordingDeparture => _departures > 0;
@@ -41,9 +44,10 @@ internal sealed class StaleMap(SpaceContext space)
         }
     }
 
-    /// <summary>Records, durably, that a position misses writes in these regions of its group.</summary>
-    internal async LaneTask<IoError> MarkStale(SpaceRow row, int position, ushort regions)
+    /// <summary>Records, durably, that a position misses writes in these regions of its group, and notes what it lacks of them.</summary>
+    internal async LaneTask<IoError> MarkStale(SpaceRow row, int position, ushort regions, Lack lack)
     {
+        lack.NoteIn(lacks, row, position, regions);
         row.Missed[position] |= regions;   // a repair that is running begins these regions again
         while ((row.Stale[position] & ~row.StaleClearing[position] & regions) != regions)
         {
@@ -72,6 +76,7 @@ internal sealed class StaleMap(SpaceContext space)
     internal async LaneTask<RepairEnd> ClearStale(SpaceRow row, int position, ushort regions)
     {
         row.StaleClearing[position] |= regions;
+        lacks.Forget(row, position, regions);
         IoError error = await _host.ClearStale(_space, row.Index, position, regions);
         row.StaleClearing[position] &= (ushort)~regions;
         if (error == IoError.None)
@@ -79,9 +84,13 @@ internal sealed class StaleMap(SpaceContext space)
             row.Stale[position] &= (ushort)~regions;
             space.Counters.Repair.NoteRepaired(BitOperations.PopCount(regions));
         }
-        else if (await _host.MarkStale(_space, row.Index, position, regions) != IoError.None)
+        else
         {
-            _status.Fail(error, "it is not known whether a copy counts as stale");   // a commit that ran out of space may still be applied
+            lacks.AddUnknown(row, position, regions);
+            if (await _host.MarkStale(_space, row.Index, position, regions) != IoError.None)
+            {
+                _status.Fail(error, "it is not known whether a copy counts as stale");   // a commit that ran out of space may still be applied
+            }
         }
 
         _status.Changed.NotifyAll();
@@ -93,6 +102,7 @@ internal sealed class StaleMap(SpaceContext space)
     {
         _members.Version++;
         space.Rings.OnDiskLost(disk);
+        bool isKnown = lacks.NoteDeparture(disk);
         _departures++;
         List<LaneTask<IoError>> marks = [];   // side by side, so that they share the writes of the metadata
         foreach (SpaceRow? row in _rows)
@@ -109,6 +119,8 @@ internal sealed class StaleMap(SpaceContext space)
                     continue;
                 }
 
+                int group = position / _layout.GroupSize;
+                lacks.AddUnknown(row, position, isKnown ? row.UnresolvedMask(group) : row.DirtyMask(group));
                 if (HoldsAlone(row, position))
                 {
                     _members.NoteLastGone(disk);
@@ -116,7 +128,7 @@ internal sealed class StaleMap(SpaceContext space)
 
                 if (Missable(row, position) is var mask and not 0)
                 {
-                    marks.Add(MarkStale(row, position, mask));
+                    marks.Add(MarkStale(row, position, mask, Lack.NothingMore));
                 }
             }
         }
@@ -146,6 +158,7 @@ internal sealed class StaleMap(SpaceContext space)
                 {
                     row.Missed[position] = ushort.MaxValue;   // a repair that is running begins again
                     row.Stale[position] = ushort.MaxValue;
+                    lacks.AddUnknown(row, position, ushort.MaxValue);
                 }
             }
         }
@@ -162,7 +175,7 @@ internal sealed class StaleMap(SpaceContext space)
             {
                 if (!_members.IsLive(row.Places[position].Disk) && Missable(row, position) is var mask and not 0)
                 {
-                    error = await MarkStale(row, position, mask);
+                    error = await MarkStale(row, position, mask, Lack.Unknown);
                 }
             }
         }

@@ -1,4 +1,5 @@
 using System.Numerics;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
@@ -10,11 +11,14 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. A chunk is resolved before it is copied.
 //  2. The copy is whole only if every chunk was copied after the target had begun to take writes.
+//  3. Of a position that is made whole in its place only the blocks are copied that it can lack. Where these need not differ, or it is not known which they
+//     are, what is there is compared with the checksum entries first; without checksums all of them are copied.
 
 /// <summary>Copies the data of regions of a position to a slab, chunk by chunk.</summary>
-internal sealed class StretchCopier(SpaceContext space, RegionMap regions, IntegrityStore integrity, ILayoutEngine engine)
+internal sealed class StretchCopier(SpaceContext space, RegionMap regions, IntegrityStore integrity, LackedBlocks lacks, ILayoutEngine engine)
 {
     private const int ChunkMax = 256 << 10;
+    private const int BlockSize = SpaceShape.BlockSize;
     private const int MemoryMax = 32 << 20;   // of the chunks in flight; a chunk of parity takes memory for all columns
 
     private const int PagesAhead = 32;   // checksum pages of each column
@@ -36,6 +40,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
     /// <param name="pacer">Paces the chunks.</param>
     internal async LaneTask<(RepairEnd End, int Copied)> Copy(SpaceRow row, int position, ushort mask, SlabPlace target, int skip, IWorkPacer pacer)
     {
+        bool isInPlace = target == row.Places[position];
         int chunk = Math.Min(ChunkMax, Math.Min(_shape.RegionSize, _shape.PageSpan));
         int memory = _shape.Parities > 0 ? chunk * _shape.Columns : chunk;
         WorkWindow window = new(pacer, () => space.Status.IsStopping, Math.Clamp(MemoryMax / memory, 1, WorkWindow.DepthMax));
@@ -54,7 +59,8 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
 
             if (error == IoError.None)
             {
-                window.Add(CopyChunk(row, position, slabOffset, chunk, target), chunk);
+                int bytes = isInPlace ? LackedBytes(row, position, slabOffset, chunk) : chunk;
+                window.Add(CopyChunk(row, position, slabOffset, chunk, target, isInPlace), bytes, chunk);
             }
         }
 
@@ -96,7 +102,11 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
         return first + count;
     }
 
-    private async LaneTask<IoError> CopyChunk(SpaceRow row, int position, int slabOffset, int length, SlabPlace target)
+    /// <summary>What a chunk counts for: the blocks that the position can lack, and with the first chunk of a region the page of the region.</summary>
+    private int LackedBytes(SpaceRow row, int position, int slabOffset, int length) => Math.Min(
+        length, (BitOperations.PopCount(lacks.BlocksOf(row, position, slabOffset, length)) + (slabOffset % _shape.RegionSize == 0 ? 1 : 0)) * BlockSize);
+
+    private async LaneTask<IoError> CopyChunk(SpaceRow row, int position, int slabOffset, int length, SlabPlace target, bool isInPlace)
     {
         int group = position / _layout.GroupSize;
         long key = _layout.LockKey(row.Index, group, slabOffset);
@@ -109,11 +119,95 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
         else if (space.Rows[row.Index] == row)
         {
             int generation = row.Enter();
-            error = await engine.Rebuild(row, position, new StripPiece(row.Index, _layout.ColumnOf(position), slabOffset, length), target);
+            StripPiece chunk = new(row.Index, _layout.ColumnOf(position), slabOffset, length);
+            error = isInPlace ? await CopyLacked(row, position, chunk, target) : await engine.Rebuild(row, position, chunk, target);
             row.Leave(generation);
         }
 
         space.Locks.Release(key, key + length);
         return error;
+    }
+
+    private async LaneTask<IoError> CopyLacked(SpaceRow row, int position, StripPiece chunk, SlabPlace target)
+    {
+        ulong blocks = lacks.BlocksOf(row, position, chunk.SlabOffset, chunk.Length);
+        if (blocks != 0 && _shape.Checksums && LackedBlocks.IsDoubtful(row, position, chunk.SlabOffset / _shape.RegionSize))
+        {
+            blocks = await Differing(row, chunk, blocks, target);
+        }
+
+        blocks |= _shape.Parities > 0 ? await PoisonedLines(row, chunk) : 0;
+        IoError error = IoError.None;
+        while (blocks != 0 && error == IoError.None)
+        {
+            int first = BitOperations.TrailingZeroCount(blocks);
+            int count = BitOperations.TrailingZeroCount(~(blocks >> first));
+            blocks &= ~((ulong.MaxValue >> (64 - count)) << first);
+            StripPiece run = chunk with { SlabOffset = chunk.SlabOffset + (first * BlockSize), Length = count * BlockSize };
+            error = await engine.Rebuild(row, position, run, target);
+        }
+
+        return error;
+    }
+
+    /// <summary>Returns those of some blocks of a chunk that are not at the target as their entries say. One that was never written needs nothing.</summary>
+    private async LaneTask<ulong> Differing(SpaceRow row, StripPiece chunk, ulong blocks, SlabPlace target)
+    {
+        if ((integrity.Find(row, chunk) ?? await integrity.Load(row, chunk)) is not { } page)
+        {
+            return blocks;
+        }
+
+        page.Pin();
+        IoBuffer there = space.Lane.Buffers.Rent(chunk.Length);
+        int first = integrity.FirstBlock(chunk);
+        bool isRead = !page.IsNeverWritten(first, chunk.Length / BlockSize)
+            && await space.Members.Read(target.Disk, target.DataOffset + chunk.SlabOffset, there) == IoError.None;
+        ulong differing = 0;
+        for (ulong rest = blocks; rest != 0; rest &= rest - 1)
+        {
+            int block = BitOperations.TrailingZeroCount(rest);
+            bool isRight = page.Generations[first + block] switch
+            {
+                ChecksumSector.NeverWritten => true,
+                ChecksumSector.Poisoned => false,
+                _ => isRead && Crc32c.Compute(there.Span.Slice(block * BlockSize, BlockSize)) == page.Checksums[first + block],
+            };
+            differing |= isRight ? 0 : 1UL << block;
+        }
+
+        space.Counters.Repair.NoteCompared(BitOperations.PopCount(blocks) * BlockSize);
+        space.Lane.Buffers.Return(there);
+        page.Unpin();
+        return differing;
+    }
+
+    /// <summary>Returns the lines of a chunk in which a block is poisoned: a rebuild gives these their redundancy back, whatever the position lacks.</summary>
+    private async LaneTask<ulong> PoisonedLines(SpaceRow row, StripPiece chunk)
+    {
+        ulong poisoned = 0;
+        for (int column = 0; column < _layout.Columns; column++)
+        {
+            StripPiece piece = chunk with { Column = column };
+            if ((integrity.Find(row, piece) ?? await integrity.Load(row, piece)) is not { } page)
+            {
+                return 0;   // what needs the page says so
+            }
+
+            poisoned |= PoisonedBlocks(page.Generations.Slice(integrity.FirstBlock(piece), piece.Length / BlockSize));
+        }
+
+        return poisoned;
+    }
+
+    private static ulong PoisonedBlocks(ReadOnlySpan<ushort> generations)
+    {
+        ulong poisoned = 0;
+        for (int block = generations.IndexOf(ChecksumSector.Poisoned); block >= 0 && block < generations.Length; block++)
+        {
+            poisoned |= generations[block] == ChecksumSector.Poisoned ? 1UL << block : 0;
+        }
+
+        return poisoned;
     }
 }

@@ -20,7 +20,7 @@ internal sealed class WorkWindow(IWorkPacer pacer, Func<bool> isStopping, int de
     /// <summary>Pieces in flight that keep two disks busy. They bound what a client who comes has to wait for, and the memory of the work.</summary>
     internal const int DepthMax = 8;
 
-    private readonly Queue<(LaneTask<IoError> Piece, int Bytes)> _inFlight = new(depth);
+    private readonly Queue<(LaneTask<IoError> Piece, int Bytes, int Length)> _inFlight = new(depth);
 
     /// <summary>First error of a piece.</summary>
     internal IoError Error { get; private set; }
@@ -31,7 +31,7 @@ internal sealed class WorkWindow(IWorkPacer pacer, Func<bool> isStopping, int de
     /// <summary>Whether further pieces may begin.</summary>
     internal bool GoesOn => Error == IoError.None && !IsStopped;
 
-    /// <summary>Bytes of pieces that have ended without error, of those before the first one that has not.</summary>
+    /// <summary>Length of the pieces that have ended without error, of those before the first one that has not.</summary>
     internal long Bytes { get; private set; }
 
     /// <summary>Completes when another piece may begin; false: none may any more.</summary>
@@ -46,10 +46,16 @@ internal sealed class WorkWindow(IWorkPacer pacer, Func<bool> isStopping, int de
     }
 
     /// <summary>Takes a piece that has been started. The caller has awaited <see cref="Room"/> since the last one.</summary>
-    internal void Add(LaneTask<IoError> piece, int bytes)
+    internal void Add(LaneTask<IoError> piece, int bytes) => Add(piece, bytes, bytes);
+
+    /// <summary>Takes a piece that has been started, as the other overload does.</summary>
+    /// <param name="piece">The piece.</param>
+    /// <param name="bytes">What the pacer counts of it.</param>
+    /// <param name="length">How far the work is with it.</param>
+    internal void Add(LaneTask<IoError> piece, int bytes, int length)
     {
         Invariant.That(_inFlight.Count < depth, "At most so many pieces are in flight.");
-        _inFlight.Enqueue((piece, bytes));
+        _inFlight.Enqueue((piece, bytes, length));
     }
 
     /// <summary>Completes when no piece is in flight.</summary>
@@ -65,10 +71,10 @@ internal sealed class WorkWindow(IWorkPacer pacer, Func<bool> isStopping, int de
 
     private async LaneTask<Nothing> EndOldest()
     {
-        (LaneTask<IoError> piece, int bytes) = _inFlight.Dequeue();
+        (LaneTask<IoError> piece, int bytes, int length) = _inFlight.Dequeue();
         IoError error = await piece;
         Error = Error == IoError.None ? error : Error;
-        Bytes += Error == IoError.None ? bytes : 0;
+        Bytes += Error == IoError.None ? length : 0;
         if (GoesOn)
         {
             IsStopped = !await pacer.Done(bytes) || isStopping();

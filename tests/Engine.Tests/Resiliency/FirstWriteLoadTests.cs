@@ -53,7 +53,7 @@ public sealed class FirstWriteLoadTests
         if (resyncs)
         {
             Assert.Equal(IoError.None, _lane.Run(_host.Evict(1, "test")));
-            Assert.All(Write(16), error => Assert.Equal(IoError.None, error));
+            Assert.All(Write(16, 1 << 20), error => Assert.Equal(IoError.None, error));
             _members[1] = _disks[1] = NewDisk(zeroesSlowly: false);
             _map.Return(1);
             _space.OnDiskJoined();
@@ -106,15 +106,15 @@ public sealed class FirstWriteLoadTests
         Assert.Equal(IoError.None, _space.Fault);
     }
 
-    private IoError[] Write(int count)
+    private IoError[] Write(int count, int length = 4096)
     {
-        LaneTask<IoError>[] writes = [.. Enumerable.Range(0, count).Select(row => WriteOne(row * _space.Shape.RowSize))];
+        LaneTask<IoError>[] writes = [.. Enumerable.Range(0, count).Select(row => WriteOne(row * _space.Shape.RowSize, length))];
         return Array.ConvertAll(writes, write => _lane.Run(write));
     }
 
-    private async LaneTask<IoError> WriteOne(long offset)
+    private async LaneTask<IoError> WriteOne(long offset, int length = 4096)
     {
-        IoBuffer buffer = _lane.Buffers.Rent(4096);
+        IoBuffer buffer = _lane.Buffers.Rent(length);
         IoError error = await _space.Write(offset, buffer, WriteFlags.None);
         _lane.Buffers.Return(buffer);
         return error;

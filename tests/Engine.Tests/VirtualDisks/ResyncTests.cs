@@ -9,6 +9,7 @@ namespace TierSpaces.Engine.Tests.VirtualDisks;
 /// <summary>Disks that missed writes come back and are brought up to date.</summary>
 public class ResyncTests
 {
+    private const int Block = 4096;
     private const int Mebibyte = 1 << 20;
     private const int Region = Mebibyte / 16;   // a sixteenth of the slab of these pools
 
@@ -48,11 +49,124 @@ public class ResyncTests
         Assert.Equal(stale, space.StaleRegions);
         Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
         SpaceRepairCounters counters = space.Counters.Repair;
-        Assert.Equal((stale, stale * Region, 1), (counters.RegionsRepaired, counters.RepairBytesWritten, counters.LogCopiesRepaired));
+        Assert.Equal((stale, 3 * Region, 1), (counters.RegionsRepaired, counters.RepairBytesWritten, counters.LogCopiesRepaired));
+        Assert.Equal(checksums && !whileRunning ? stale * Region : 0, counters.RepairBytesCompared);
         Assert.Equal((0, 0), (space.StaleRegions, space.BytesToResync));
         Assert.False(world.IsDegraded);
         Assert.Equal(before, Read(world, 0, before.Length));
         ReadsWithoutAnyOne(world, before);
+    }
+
+    // All that was written is dirty when the disk leaves, and flushed but for three blocks.
+    [Theory]
+    [InlineData(2, true)]
+    [InlineData(2, false)]
+    [InlineData(3, true)]
+    [InlineData(3, false)]
+    public void A_disk_that_leaves_soon_after_a_flush_is_given_what_it_can_lack_and_nothing_else(int copies, bool checksums)
+    {
+        PoolWorld world = Create(copies, checksums, disks: Math.Max(3, copies));
+        byte[] expected = Write(world, Random(1, 6 * Mebibyte), 0);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        int away = DisksOfRow(world)[0];
+        Put(0, 3);                          // flushed on no disk
+        world.Disks[away].Pulled = true;
+        world.Disks[away].Media.LosePower(static (_, _) => false);
+        Put(Region + (5 * Block), 2);       // missed, in a region of which all else is there
+        Put(4 * Region - Block, 2);         // missed, in two regions
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        Assert.Equal("", world.Lane.Run(world.Return(away)));
+
+        Space space = world.VirtualDisk.Space;
+        Assert.True(space.StaleRegions >= 16, "the whole row was dirty");
+        Assert.InRange(space.BytesToResync - space.RingBytesToResync, 7 * Block, (7 + space.StaleRegions) * Block);
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal((7 * Block, 0L), (space.Counters.Repair.RepairBytesWritten, space.Counters.Repair.RepairBytesCompared));
+        Assert.Equal((0, 0), (space.StaleRegions, space.BytesToResync));
+        ReadsWithoutAnyOne(world, expected);
+
+        void Put(int offset, int blocks) => Write(world, Random(offset + 2, blocks * Block), offset).CopyTo(expected, offset);
+    }
+
+    // One copy has taken the write when its disk loses its power and leaves the view; the other one takes it later, and then it is acknowledged.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_write_that_was_on_its_way_when_a_disk_left_is_given_to_it_when_it_is_back(bool checksums)
+    {
+        PoolWorld world = Create(2, checksums, disks: 3);
+        byte[] expected = Write(world, Random(1, Mebibyte), 0);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        int[] disks = DisksOfRow(world);
+        world.Disks[disks[1]].WriteTakesLonger = (_, length) => length == 3 * Block ? 500_000_000 : 0;   // no other write is as long
+        IoBuffer buffer = world.Lane.Buffers.Rent(3 * Block);
+        Random(2, 3 * Block).CopyTo(buffer.Span);
+        buffer.Span.CopyTo(expected.AsSpan(Region));
+        LaneTask<IoError> write = world.VirtualDisk.Disk.Write(Region, buffer, WriteFlags.None);
+        world.Lane.Advance(100_000_000);
+        Assert.False(write.IsCompleted);
+        world.Disks[disks[0]].Pulled = true;
+        world.Disks[disks[0]].Media.LosePower(static (_, _) => false);
+        Assert.True(world.Lane.Run(world.Pool!.Evict(new DiskNumber((ushort)(disks[0] + 1)), "it lost its power")).Succeeded);
+        Assert.False(write.IsCompleted);
+        Assert.Equal(IoError.None, world.Lane.Run(write));
+        world.Lane.Buffers.Return(buffer);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        Assert.Equal("", world.Lane.Run(world.Return(disks[0])));
+
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.VirtualDisk.Space.Resync(new SimPacer(world.Lane))));
+        Assert.Equal(3 * Block, world.VirtualDisk.Space.Counters.Repair.RepairBytesWritten);
+        ReadsWithoutAnyOne(world, expected);
+    }
+
+    // What the disk lacks was known to the former process alone; its marks say the regions.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void After_a_start_of_the_host_a_stale_region_is_compared_with_its_checksums_or_copied(bool checksums)
+    {
+        PoolWorld world = Create(2, checksums, disks: 3);
+        byte[] expected = Write(world, Random(1, Mebibyte), 0);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        int away = DisksOfRow(world)[0];
+        world.Disks[away].Pulled = true;
+        Write(world, Random(2, 3 * Block), Region).CopyTo(expected, Region);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        world = world.Cut(6, (_, _, _) => false);
+        world.Disks[away].Pulled = false;
+        Assert.Equal("", world.Lane.Run(world.Open()));
+
+        Space space = world.VirtualDisk!.Space;
+        int stale = space.StaleRegions;
+        Assert.Equal(stale * Region, space.BytesToResync - space.RingBytesToResync);
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
+        SpaceRepairCounters counters = space.Counters.Repair;
+        Assert.Equal(checksums ? (3 * Block, stale * Region) : (stale * Region, 0), (counters.RepairBytesWritten, counters.RepairBytesCompared));
+        ReadsWithoutAnyOne(world, expected);
+    }
+
+    // The medium may have dropped more than what this virtual disk had not flushed: another one may have flushed beside it.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_disk_that_failed_a_flush_is_compared_where_it_was_dirty_or_copied(bool checksums)
+    {
+        PoolWorld world = Create(2, checksums, disks: 3);
+        byte[] expected = Write(world, Random(1, Mebibyte), 0);
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk!.Disk.Flush()));
+        int away = DisksOfRow(world)[0];
+        Write(world, Random(2, Block), 0).CopyTo(expected, 0);
+        world.Disks[away].FailFlushes = 1;
+        Assert.Equal(IoError.None, world.Lane.Run(world.VirtualDisk.Disk.Flush()));
+        world.Disks[away].Media.LosePower(static (_, _) => false);
+        Assert.Equal("", world.Lane.Run(world.Return(away)));
+
+        Space space = world.VirtualDisk.Space;
+        Assert.Equal((16, 16 * Region), (space.StaleRegions, space.BytesToResync - space.RingBytesToResync));
+        Assert.Equal(RepairEnd.Done, world.Lane.Run(space.Resync(new SimPacer(world.Lane))));
+        SpaceRepairCounters counters = space.Counters.Repair;
+        Assert.Equal(checksums ? (Block, 16 * Region) : (16 * Region, 0), (counters.RepairBytesWritten, counters.RepairBytesCompared));
+        ReadsWithoutAnyOne(world, expected);
     }
 
     [Fact]

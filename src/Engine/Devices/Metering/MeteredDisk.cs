@@ -70,6 +70,9 @@ public sealed class MeteredDisk : IDisk
     /// </summary>
     public bool IsHung => Overdue > 0;
 
+    /// <summary>Whether a flush has failed, through any handle, while the device was there. Read on any lane.</summary>
+    internal bool HasFailedFlush => _handles.HasFailedFlush;
+
     /// <inheritdoc/>
     public DiskIdentity Identity => _below.Identity;
 
@@ -401,6 +404,7 @@ public sealed class MeteredDisk : IDisk
             case MemberOperation.Flush:
                 Counters.FlushOperations++;
                 Counters.EndFlush(elapsedNs, failed);
+                _handles.HasFailedFlush |= error is not (IoError.None or IoError.DeviceGone or IoError.NoDevice);
                 break;
             case MemberOperation.Unmap:
                 Counters.UnmapOperations++;

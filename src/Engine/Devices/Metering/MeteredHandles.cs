@@ -14,6 +14,7 @@ internal sealed class MeteredHandles(MeteredDisk owner)
     private readonly List<Slot> _slots = [];
     private IoCounters? _closed;              // counts of handles that have been closed; null: none
     private volatile bool _isDisconnected;
+    private volatile bool _hasFailedFlush;
 
     /// <summary>The disk that is shared.</summary>
     internal MeteredDisk Owner => owner;
@@ -23,6 +24,13 @@ internal sealed class MeteredHandles(MeteredDisk owner)
 
     /// <summary>Whether the pool has been detached from the device, by the owner. Read on any lane.</summary>
     internal bool IsDisconnected => _isDisconnected;
+
+    /// <summary>Whether a flush through any handle has failed while the device was there. Set and read on any lane.</summary>
+    internal bool HasFailedFlush
+    {
+        get => _hasFailedFlush;
+        set => _hasFailedFlush = value;
+    }
 
     /// <summary>Prepares a handle.</summary>
     internal Slot Prepare()

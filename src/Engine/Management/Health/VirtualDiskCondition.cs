@@ -69,7 +69,7 @@ internal sealed record VirtualDiskCondition
     /// <summary>Missing disks with copies of it.</summary>
     internal IReadOnlyList<MissingCopies> Missing { get; init; } = [];
 
-    /// <summary>Bytes of copies that are out of date.</summary>
+    /// <summary>Bytes of copies that may be out of date: those of the regions that are marked.</summary>
     internal long BytesBehind { get; init; }
 
     /// <summary>Percent done of its repair; null when none runs.</summary>
@@ -145,7 +145,7 @@ internal sealed record VirtualDiskCondition
     {
         string[] missing = [.. Missing.Select(
             disk => $"Physical disk '{disk.FriendlyName}' with copies of it is missing. {Upcoming.Look(disk.NextLookNs, NowNs)}")];
-        return string.Join(' ', BytesBehind > 0 ? missing.Append($"Copies of {BytesBehind} bytes are out of date. {DescribeRepair()}")
+        return string.Join(' ', BytesBehind > 0 ? missing.Append($"Copies of up to {BytesBehind} bytes are out of date. {DescribeRepair()}")
             : missing.Length > 0 ? missing
             : ["Copies of it are out of date, and no physical disk that is there has what they lack. Bring back the physical disks that are missing."]);
     }

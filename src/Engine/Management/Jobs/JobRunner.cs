@@ -81,7 +81,7 @@ internal sealed class JobRunner(SubsystemCore core)
         if (job.State == JobState.Completed)
         {
             core.Notice($"{spec.Description}: {job.Status}.");
-            if (spec.Kind is JobKind.Repair or JobKind.Scrub)
+            if (spec.Kind is JobKind.Repair or JobKind.Scrub && spec.Verify is not { IsGiven: false })
             {
                 await Save(managed, spec.VirtualDisk, LastScrub(spec.VirtualDisk));
             }

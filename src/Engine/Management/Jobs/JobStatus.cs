@@ -89,7 +89,7 @@ public sealed record JobStatus
         TimeSubmitted = job.TimeSubmitted,
         StartTime = job.StartTime,
         TimeOfLastStateChange = job.TimeOfLastStateChange,
-        Found = job.Spec.Steps.OfType<ScrubStep>().Any()
+        Found = job.Spec.Verify is not { IsGiven: false } && job.Spec.Steps.OfType<ScrubStep>().Any()
             ? job.Spec.Steps.OfType<ScrubStep>().Select(static step => step.Findings)
                 .Aggregate(new ScrubCounts(0, 0, 0, 0), static (sum, found) => new ScrubCounts(
                 sum.Verified + found.BlocksVerified, sum.Healed + found.BlocksHealed + found.MetadataHealed, sum.Lost + found.BlocksLost + found.MetadataLost,

@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Management;
 //  1. A virtual disk has one repair. One that is past its rebuilding begins again when there is something to rebuild.
 //  2. Stale copies that can be made whole are repaired: at once, and after a repair that left some, later each time that one leaves more than half of what
 //     the one before left. A repair that a user has stopped begins again when another disk is back or is to be left.
-//  3. A disk that slabs are to leave is looked at when it first is one, whatever time the next look has.
+//  3. A repair that began by itself does not verify, and is not kept in the metadata: with the next host it begins by itself again.
+//  4. A disk that slabs are to leave is looked at when it first is one, whatever time the next look has.
 
 /// <summary>Repairs virtual disks, on command and by itself.</summary>
 public sealed class RepairService
@@ -32,7 +33,7 @@ public sealed class RepairService
     /// <summary>
     /// Repairs a virtual disk: copies that are behind are brought up to date, copies on retired disks, and on missing ones where the pool's
     /// policy gives those up, are rebuilt on other disks; then everything is verified and healed. Joins a repair of
-    /// the same virtual disk that is under way. Completes when the job has ended, however it has.
+    /// the same virtual disk that is under way, which verifies from then on too. Completes when the job has ended, however it has.
     /// </summary>
     /// <exception cref="ManagementException">The virtual disk is not there, or cannot be used.</exception>
     public Task<JobStatus> RepairAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
@@ -104,8 +105,9 @@ public sealed class RepairService
     }
 
     /// <summary>Begins a repair or a verification of a virtual disk.</summary>
-    internal StorageJob StartJob(ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed)
+    internal StorageJob StartJob(ManagedPool managed, ManagedVirtualDisk disk, JobKind kind, Guid id, JobProgress? resumed, bool verifies = true)
     {
+        VerifyOrder verify = new(verifies);
         string name = disk.Description.FriendlyName;
         return _runner.Run(managed, new JobSpec
         {
@@ -116,9 +118,10 @@ public sealed class RepairService
             Pool = managed.Id.Value,
             VirtualDisk = disk.Description.Id.Value,
             DiskLane = disk,
-            Steps = kind == JobKind.Repair ? RepairSteps(managed, disk) : ScrubSteps(managed, disk),
+            Steps = kind == JobKind.Repair ? RepairSteps(managed, disk, verify) : ScrubSteps(managed, disk, verify),
+            Verify = verify,
             Resumed = resumed,
-            Save = progress => JobRunner.Save(managed, id, progress),
+            Save = progress => JobRunner.Save(managed, id, verify.IsGiven ? progress : null),
         }, kind == JobKind.Repair ? job => NoteEnded(managed, job) : null);
     }
 
@@ -126,7 +129,14 @@ public sealed class RepairService
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(virtualDisk);
         RequireRepairable(disk);
-        StorageJob job = _runner.RepairOf(managed, disk) ?? StartJob(managed, disk, JobKind.Repair, _core.Lane.NewGuid(), null);
+        StorageJob job = _runner.RepairOf(managed, disk) is { IsEnding: false } running
+            ? running : StartJob(managed, disk, JobKind.Repair, _core.Lane.NewGuid(), null);
+        if (job.Spec.Verify is { IsGiven: false } verify)
+        {
+            verify.Give();
+            _ = job.Step is ResyncStep or RegenerateStep || job.BeginAgain();   // it may have passed a step that verifies
+        }
+
         RegenerateStep regenerate = job.Spec.Steps.OfType<RegenerateStep>().Single();
         if (!regenerate.GivesUpMissing)
         {
@@ -157,7 +167,7 @@ public sealed class RepairService
         disk.IsResyncStopped = false;
         if (_runner.RepairOf(managed, disk) is not { } running || !running.BeginAgain())
         {
-            StartJob(managed, disk, JobKind.Repair, _core.Lane.NewGuid(), null);
+            StartJob(managed, disk, JobKind.Repair, _core.Lane.NewGuid(), null, verifies: false);
         }
     }
 
@@ -187,20 +197,20 @@ public sealed class RepairService
     }
 
     /// <summary>Returns the steps of a repair, in order. An interrupted repair resumes at the step with the saved name.</summary>
-    private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk) =>
+    private List<IJobStep> RepairSteps(ManagedPool managed, ManagedVirtualDisk disk, VerifyOrder verify) =>
     [
         .. PartsOf(disk).Select(part => ResyncStep.OfPart(disk.Opened, part.Number, TierOf(disk, part))),
         .. disk.Status.RemotePool is not null ? [ResyncStep.OfRemoteCache(disk.Opened, "write cache")] : Array.Empty<IJobStep>(),
         new RegenerateStep(new SlabMover(managed.Pool!, disk.Opened), () => (disk.Status.Fault, disk.Status.FaultReason), managed.Pool!.Slabs.DataBytes),
-        .. ScrubSteps(managed, disk),
+        .. ScrubSteps(managed, disk, verify),
     ];
 
     /// <summary>Verifying a virtual disk, and what its pool keeps about it.</summary>
-    private List<IJobStep> ScrubSteps(ManagedPool managed, ManagedVirtualDisk disk)
+    private List<IJobStep> ScrubSteps(ManagedPool managed, ManagedVirtualDisk disk, VerifyOrder verify)
     {
-        ScrubStep[] scrubs = [.. PartsOf(disk).Select(part => new ScrubStep(disk.Opened, part.Number, TierOf(disk, part)))];
+        ScrubStep[] scrubs = [.. PartsOf(disk).Select(part => new ScrubStep(disk.Opened, part.Number, verify, TierOf(disk, part)))];
         return [.. scrubs, new MetadataScrubStep(
-            managed.Pool!, scrubs[^1].Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count))];
+            managed.Pool!, scrubs[^1].Findings, (found, finding, count) => _reliability.Note(found.Id.Value, finding, count), verify)];
     }
 
     /// <summary>Returns the parts of a virtual disk in the order in which jobs go through them.</summary>

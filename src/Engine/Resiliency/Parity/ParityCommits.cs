@@ -239,7 +239,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
         IoError error = IoError.None;
         for (int strip = 0; strip < lines.Strips; strip++)
         {
-            IoError ended = await strips.EndWrite(lines.Row, lines.ColumnOf(strip), lines.SlabOffset, await writes[strip], version);
+            IoError ended = await strips.EndWrite(lines, lines.ColumnOf(strip), await writes[strip], version);
             error = error == IoError.None ? ended : error;
         }
 

@@ -260,7 +260,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         int column = line.ColumnOf(strip);
         int version = _members.Version;
         IoError error = await strips.StartWrite(line.Row, column, line.SlabOffset, line[strip]);
-        return await strips.EndWrite(line.Row, column, line.SlabOffset, error, version);
+        return await strips.EndWrite(line, column, error, version);
     }
 
     private async LaneTask<IoError> RebuildLines(SpaceRow row, int position, int slabOffset, int length, SlabPlace target)

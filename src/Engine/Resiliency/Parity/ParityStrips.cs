@@ -248,8 +248,10 @@ internal sealed class ParityStrips(EngineParts parts)
     /// Deals with a write of a column that failed: its disk leaves the view, and its position is durably stale. Where that would be one position too many, as
     /// another one is stale or away, it is not marked, and the error is returned: what the disk holds is needed when it is back.
     /// </summary>
-    internal async LaneTask<IoError> EndWrite(SpaceRow row, int column, int slabOffset, IoError error, int version)
+    internal async LaneTask<IoError> EndWrite(ParityStretch lines, int column, IoError error, int version)
     {
+        (SpaceRow row, int slabOffset, int length) = (lines.Row, lines.SlabOffset, lines.Length);
+        parts.Stale.Lacks.NoteWritten(row, 0, slabOffset, length);
         if (error is IoError.None or IoError.NoSpace)
         {
             return error;
@@ -262,7 +264,7 @@ internal sealed class ParityStrips(EngineParts parts)
             return error;
         }
 
-        IoError marked = await parts.Stale.MarkStale(row, column, region);
+        IoError marked = await parts.Stale.MarkStale(row, column, region, new Lack(slabOffset, length));
         return marked == IoError.None ? IoError.None : parts.Space.Status.Fail(marked, "a missing position could not be recorded as stale");
     }
 

@@ -52,6 +52,7 @@ public sealed class SubsystemHealingTests
         world.NewPool([.. Enumerable.Repeat((16L << 30, MediaType.HDD), 4)]);
         Guid disk = world.NewMirror("d", 512 * Mebibyte);
         Retire(0);
+        Task<JobStatus> repair = world.Subsystem.Repairs.RepairAsync(disk);
         world.Until(() => world.Jobs.Any(static job => job.Status.Contains("erif")));
         Retire(1);
         world.Advance(TimeSpan.FromSeconds(3));
@@ -59,6 +60,7 @@ public sealed class SubsystemHealingTests
         world.Until(() => world.Run(world.Subsystem.PhysicalDisks.ListAsync()).Count(static one => one.VirtualDiskBytes > 0) == 2);
         world.Until(() => world.Run(world.Subsystem.PhysicalDisks.ListAsync()).Where(static one => one.Usage == DiskUsage.Retired)
             .All(static one => one.VirtualDiskBytes == 0));
+        Assert.Equal(JobState.Completed, world.Run(repair).State);
 
         void Retire(int copy)
         {
@@ -268,9 +270,28 @@ public sealed class SubsystemHealingTests
         JobStatus job = Assert.Single(_world.Jobs);
         Assert.Equal((JobState.Completed, HealthStatus.Healthy), (job.State, Health(disk)));
         Assert.Equal(0, _world.Opened(disk).Space.Counters.Rows.SlabsMoved);
-        Assert.InRange(_world.Opened(disk).Space.Counters.Repair.RepairBytesWritten, 4096, Mebibyte);
+        Assert.Equal(4096, _world.Opened(disk).Space.Counters.Repair.RepairBytesWritten);
+        Assert.Null(job.Found);   // that is the work of a scrub
+        Assert.InRange(job.BytesProcessed, 4096, _world.Opened(disk).Space.RingBytesToResync + (4 * Mebibyte));
         _world.Advance(TimeSpan.FromMinutes(10));
         Assert.DoesNotContain(_world.Jobs, later => later.UniqueId != job.UniqueId);
+    }
+
+    [Fact]
+    public void A_repair_that_began_by_itself_verifies_when_one_is_asked_for_meanwhile()
+    {
+        Guid disk = _world.NewMirror("d", 16 * Mebibyte);
+        int lost = DiskOf(disk);
+        _world.Pull(lost);
+        _world.Write(disk, 0, (int)Mebibyte);
+        _world.PutBack(lost);
+        _world.Until(() => _world.Jobs.Any(static job => job.State == JobState.Running));
+        Guid began = Assert.Single(_world.Jobs).UniqueId;
+
+        JobStatus repaired = _world.Run(_world.Subsystem.Repairs.RepairAsync(disk));
+
+        Assert.Equal((JobState.Completed, began), (repaired.State, repaired.UniqueId));
+        Assert.True(repaired.Found!.Verified > 0);
     }
 
     [Fact]

@@ -46,9 +46,9 @@ public sealed class VirtualDiskConditionTests
             (s_served with { IsDegraded = true, Missing = [new MissingCopies("d2", 5 * Second)] }, HealthStatus.Warning, "Degraded",
                 "Physical disk 'd2' with copies of it is missing. It is looked for again in 5 s"),
             (s_served with { IsDegraded = true, BytesBehind = 7, RepairPercent = 40 }, HealthStatus.Warning, "Degraded",
-            "Copies of 7 bytes are out of date. A repair runs (40 % complete"),
+            "Copies of up to 7 bytes are out of date. A repair runs (40 % complete"),
             (s_served with { IsDegraded = true, BytesBehind = 7, IsRepairStopped = true }, HealthStatus.Warning, "Degraded",
-                "Copies of 7 bytes are out of date. Their repair was stopped"),
+                "Copies of up to 7 bytes are out of date. Their repair was stopped"),
             (s_served with { IsExported = false, ExportProblem = "why" }, HealthStatus.Warning, "Detached", "It is not served: why"),
         ];
 

@@ -53,7 +53,8 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
                 await _members.Evict(row.Places[position].Disk, error, parts.Space.Redundancy.HasOther(row, position), "a write");
             }
 
-            outs += await parts.Stale.MarkStale(row, position, (ushort)(1 << (piece.SlabOffset / parts.Space.Shape.RegionSize))) == IoError.None ? 1 : 3;
+            ushort region = (ushort)(1 << (piece.SlabOffset / parts.Space.Shape.RegionSize));
+            outs += await parts.Stale.MarkStale(row, position, region, new Lack(piece.SlabOffset, _interleave)) == IoError.None ? 1 : 3;
         }
 
         for (int column = 0; column < 3 && outs <= 1; column++)
