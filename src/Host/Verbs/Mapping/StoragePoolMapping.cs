@@ -44,6 +44,7 @@ internal static class StoragePoolMapping
             ScrubIntervalDays = pool.ScrubInterval?.TotalDays,
             MetadataPagesUsed = (ulong?)pool.MetadataPages?.Used,
             MetadataPages = (ulong?)pool.MetadataPages?.Most,
+            FormatVersion = pool.IsOpen ? settings.FormatVersion : null,
             LentWriteCacheSize = (ulong)pool.RemoteCacheBytes,
             LentWriteCacheSizeMax = settings.LentWriteCacheSizeMax,
             IsPowerProtected = settings.IsPowerProtected,
