@@ -28,8 +28,9 @@ internal sealed class PoolOpener(
         foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
         {
             PoolView? view = group.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
-            int missing = view?.Members.Count(member => !group.Any(disk => disk.Scan!.Label!.Number == member.Disk)) ?? 0;
-            if (onlyWhole && missing > 0)
+            DiskNumber[] missing =
+                [.. view?.Members.Select(static member => member.Disk).Where(member => !group.Any(disk => disk.Scan!.Label!.Number == member)) ?? []];
+            if (onlyWhole && missing.Length > 0)
             {
                 Await(group.Key, [.. group], missing);
             }
@@ -143,10 +144,11 @@ internal sealed class PoolOpener(
         };
     }
 
-    private void Await(PoolId id, List<RegisteredDisk> there, int missing)
+    private void Await(PoolId id, List<RegisteredDisk> there, DiskNumber[] missing)
     {
         ManagedPool managed = core.Pools.GetOrAdd(id);
-        managed.SetReason($"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them");
+        string names = NameList.Of([.. missing.Select(member => core.Pools.NameOf(id, member))]);
+        managed.SetReason($"{missing.Length} of its disks are not there: {names}; register them, or run Update-StoragePool to open it without them");
         managed.SetKnown(PoolSummary.OfLabels(id, there), managed.Reason);
     }
 
