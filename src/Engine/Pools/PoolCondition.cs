@@ -33,7 +33,7 @@ internal static class PoolCondition
     internal static HealthStatus HealthOf(PoolOperationalStatus status) => status switch
     {
         PoolOperationalStatus.Incomplete or PoolOperationalStatus.Error => HealthStatus.Unhealthy,
-        PoolOperationalStatus.Degraded or PoolOperationalStatus.Stressed => HealthStatus.Warning,
+        PoolOperationalStatus.Degraded or PoolOperationalStatus.Stressed or PoolOperationalStatus.InService => HealthStatus.Warning,
         _ => HealthStatus.Healthy,
     };
 

@@ -15,6 +15,9 @@ internal sealed record MemberCondition
     /// <summary>Reason why it could not be opened; empty when it could, or is not known.</summary>
     internal string Problem { get; init; } = "";
 
+    /// <summary>Whether it is being opened, with its pool.</summary>
+    internal bool IsBeingOpened { get; init; }
+
     /// <summary>Whether it is there and does not take part in its pool.</summary>
     internal bool IsOutside { get; init; }
 
@@ -46,14 +49,14 @@ internal sealed record MemberCondition
     internal required long NowNs { get; init; }
 
     /// <summary>Health.</summary>
-    internal HealthStatus Health => IsPresent && !IsFailing ? HealthStatus.Healthy : HealthStatus.Warning;
+    internal HealthStatus Health => IsBeingOpened || (IsPresent && !IsFailing) ? HealthStatus.Healthy : HealthStatus.Warning;
 
-    /// <summary>OK, Lost Communication or Predictive Failure.</summary>
-    internal string OperationalStatus => !IsPresent ? "Lost Communication" : IsFailing ? "Predictive Failure" : "OK";
+    /// <summary>OK, Starting, Lost Communication or Predictive Failure.</summary>
+    internal string OperationalStatus => IsBeingOpened ? "Starting" : !IsPresent ? "Lost Communication" : IsFailing ? "Predictive Failure" : "OK";
 
     /// <summary>Reason why the member is not OK; empty when it is.</summary>
     internal string Reason =>
-        PoolClosedReason is { } closed && !IsMissing ? $"Its storage pool is not open: {closed}"
+        PoolClosedReason is { } closed && (IsBeingOpened || !IsMissing) ? $"Its storage pool is not open: {closed}"
         : PoolClosedReason is not null ? $"{(Problem.Length > 0 ? Problem : "It is missing.")} {Upcoming.Look(NextLookNs, NowNs)}"
         : IsOutside ? $"It is there and does not take part in its storage pool. {Upcoming.Look(NextLookNs, NowNs)} {DescribeGivingUp()}"
         : IsMissing ? $"It is missing. {Upcoming.Look(NextLookNs, NowNs)} {DescribeGivingUp()}"
@@ -77,6 +80,7 @@ internal sealed record MemberCondition
     internal static MemberCondition Of(SubsystemSnapshot now, ManagedPoolSnapshot managed, DiskDescription member) => new()
     {
         PoolClosedReason = managed.Pool is null ? managed.Reason : null,
+        IsBeingOpened = managed is { Pool: null, IsBeingOpened: true } && now.Disks.DiskOf(managed, member.Number) is { Disk: null, Problem.Length: 0 },
         IsOutside = managed.Pool?.Outside.Contains(member.Number) == true,
         IsMissing = managed.Pool is { } open ? !open.IsUsable(member.Number) : now.Disks.DiskOf(managed, member.Number) is not { Disk: not null },
         Problem = managed.Pool is null ? now.Disks.DiskOf(managed, member.Number)?.Problem ?? "" : "",

@@ -77,8 +77,12 @@ internal static class StoragePoolMapping
         ReadOnlyReason = DisplayName.Of(ReadOnlyReason.None),
     };
 
-    private static string StatusOf(PoolOperationalStatus status) =>
-        status == PoolOperationalStatus.ReadOnly ? "Read-only" : status.ToString();
+    private static string StatusOf(PoolOperationalStatus status) => status switch
+    {
+        PoolOperationalStatus.ReadOnly => "Read-only",
+        PoolOperationalStatus.InService => DisplayName.Of(OperationalStatus.InService),
+        _ => status.ToString(),
+    };
 
     private static ReadOnlyReason ReadOnlyReasonOf(StoragePoolStatus pool, bool readOnly) =>
         !readOnly ? ReadOnlyReason.None
