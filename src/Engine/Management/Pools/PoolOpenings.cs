@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -29,8 +30,13 @@ internal sealed class PoolOpenings(ILane lane, PoolTable pools)
     {
         foreach (ManagedPool pool in pools.All.Where(static pool => pool.Opening is not null))
         {
-            string[] names = [.. unopened.Select(pool.MemberFor).Where(static member => member is not null).Select(static member => $"'{member!.FriendlyName}'")];
-            Show(pool, names.Length > 0 ? $"waiting for physical disk{(names.Length > 1 ? "s" : "")} {NameList.Of(names)}" : "waiting for the other physical disks");
+            string[] names = [.. unopened.Select(pool.MemberFor).OfType<DiskDescription>().Select(static member => $"'{member.FriendlyName}'")];
+            Show(pool, names.Length switch
+            {
+                0 => "waiting for the other physical disks",
+                1 => $"waiting for physical disk {names[0]}",
+                _ => $"waiting for physical disks {NameList.Of(names)}",
+            });
         }
     }
 

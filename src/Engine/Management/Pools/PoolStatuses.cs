@@ -13,7 +13,8 @@ internal static class PoolStatuses
         PoolSnapshot? pool = managed.Pool;
         DiskDescription[] disks = [.. state.Disks.Values.Select(disk => disk.Description)];
         long slab = state.Pool!.Slabs.DataBytes;
-        PoolOperationalStatus status = managed.IsBeingOpened ? PoolOperationalStatus.InService : pool is null ? managed.ClosedStatus : PoolCondition.StatusOf(pool);
+        PoolOperationalStatus status = managed.IsBeingOpened ? PoolOperationalStatus.InService
+            : pool is null ? managed.ClosedStatus : PoolCondition.StatusOf(pool);
         return new StoragePoolStatus
         {
             UniqueId = managed.Id.Value,
