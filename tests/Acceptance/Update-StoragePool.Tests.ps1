@@ -24,6 +24,13 @@ Describe 'Update-StoragePool' {
         (Get-PhysicalDisk Pool14).OperationalStatus | Should -Be 'OK'
     }
 
+    It 'brings a pool to the version that Get-StoragePool shows' {
+        (Update-StoragePool Pool1 -PassThru).FormatVersion | Should -Be 2
+        Get-StoragePool Pool1 | Format-List | Out-String | Should -Match 'FormatVersion +: 2\b'
+        (Get-StoragePool Pool1).Version | Should -BeNullOrEmpty
+        (Get-StoragePool -IsPrimordial $true).FormatVersion | Should -BeNullOrEmpty
+    }
+
     It 'does nothing with -WhatIf, and refuses the primordial pool and names that are not there' {
         Update-StoragePool Pool1 -PassThru -WhatIf | Should -BeNullOrEmpty
         (Get-WrittenError { Update-StoragePool Primordial }).FullyQualifiedErrorId | Should -Be 'StorageWMI 48000,Update-StoragePool'

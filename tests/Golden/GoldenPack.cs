@@ -110,6 +110,18 @@ internal sealed class GoldenPack
         }
     }
 
+    /// <summary>Writes a disk to a new image file.</summary>
+    public void WriteImage(int disk, string path)
+    {
+        using FileStream image = new(path, FileMode.CreateNew);
+        image.SetLength(Disks[disk].Length);
+        foreach ((long offset, ReadOnlyMemory<byte> bytes) in Stretches(Sparse(Disks[disk])))
+        {
+            image.Position = offset;
+            image.Write(bytes.Span);
+        }
+    }
+
     private static byte[] Sparse(SimMedia disk) => Sparse(disk.Length, disk.SectorSize, (offset, piece) => disk.Read(offset, piece));
 
     private static byte[] Sparse(long length, int sectorSize, ReadPiece read)

@@ -100,6 +100,11 @@ public sealed record StoragePoolInfo
     /// <summary>Ours: pages of the metadata area that they may take; null while the pool is not open.</summary>
     public ulong? MetadataPages { get; init; }
 
+    /// <summary>
+    /// Ours: version of the format on its disks, 1 (its metadata disks vote) or 2 (every member votes); null while the pool is not open.
+    /// </summary>
+    public ushort? FormatVersion { get; init; }
+
     /// <summary>Ours: bytes that it provides as remote cache pool to virtual disks of other pools, all copies.</summary>
     public ulong? LentWriteCacheSize { get; init; }
 

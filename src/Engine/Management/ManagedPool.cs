@@ -15,6 +15,7 @@ internal sealed class ManagedPool(PoolId id)
 {
     private readonly Dictionary<VirtualDiskId, ManagedVirtualDisk> _virtualDisks = [];
     private volatile IoCounters[] _traffic = [];   // of the clients of its virtual disks
+    private string _reason = "";
     private long _nextOpeningNs;   // before this, on the lane's clock, a lost pool is not opened again
 
     internal PoolId Id { get; } = id;
@@ -22,8 +23,11 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>The pool while it is open.</summary>
     internal Pool? Pool { get; private set; }
 
+    /// <summary>Its opening while that is under way; null otherwise.</summary>
+    internal PoolOpeningState? Opening { get; set; }
+
     /// <summary>Reason why the pool is not open.</summary>
-    internal string Reason { get; private set; } = "";
+    internal string Reason => Opening?.Text ?? _reason;
 
     /// <summary>Status of the pool while it is not open: Incomplete or ReadOnly.</summary>
     internal PoolOperationalStatus ClosedStatus { get; private set; } = PoolOperationalStatus.Incomplete;
@@ -98,7 +102,7 @@ internal sealed class ManagedPool(PoolId id)
     internal void SetOpened(PoolOpenResult result)
     {
         Pool = result.Pool;
-        Reason = result.Reason;
+        _reason = result.Reason;
         ClosedStatus = result.Status;
         LastKnownState = Pool is not null ? null : result.LastKnownState ?? LastKnownState;
         IsLost &= Pool is null;
@@ -108,17 +112,17 @@ internal sealed class ManagedPool(PoolId id)
     internal void SetKnown(PoolState remembered, string reason)
     {
         LastKnownState ??= remembered;
-        Reason = Reason.Length > 0 ? Reason : reason;
+        _reason = _reason.Length > 0 ? _reason : reason;
     }
 
     /// <summary>Notes the reason why the pool is not opened.</summary>
-    internal void SetReason(string reason) => Reason = reason;
+    internal void SetReason(string reason) => _reason = reason;
 
     /// <summary>Keeps the state of a pool that is about to be closed because it lost the majority of its votes.</summary>
     internal void SetLost(Pool lost)
     {
         IsLost = true;
-        Reason = lost.StatusReason;
+        _reason = lost.StatusReason;
         LastKnownState = lost.State;
     }
 
@@ -140,7 +144,7 @@ internal sealed class ManagedPool(PoolId id)
         LastKnownState = Pool!.State;
         await Pool.Close();
         Pool = null;
-        Reason = "it is being removed";
+        _reason = "it is being removed";
         return default;
     }
 

@@ -23,6 +23,8 @@ public sealed class StorageSubsystem
     private readonly Snapshots _snapshots;
     private readonly KnownPools _known;
     private readonly Func<LaneTask>[] _loops;
+    private readonly LaneSignal _startEnded = new();
+    private bool _isStarted;
 
     private StorageSubsystem(SubsystemOptions options)
     {
@@ -139,14 +141,27 @@ public sealed class StorageSubsystem
     /// <summary>The verb queue, for callers on the lane.</summary>
     internal VerbQueue Verbs => _core.Verbs;
 
-    /// <summary>Finds the registered disks and opens the pools on them.</summary>
+    /// <summary>Finds the registered disks and opens the pools on them; completes when they are open.</summary>
     public static Task<StorageSubsystem> StartAsync(SubsystemOptions options) =>
         options.Lane.InvokeAsync(async LaneTask<StorageSubsystem> () =>
         {
             StorageSubsystem subsystem = new(options);
-            await subsystem.Start();
+            await subsystem.Begin();
+            await subsystem.WaitUntilStarted();
             return subsystem;
         });
+
+    /// <summary>Finds the registered disks and begins to open the pools on them. Verbs can be asked from then on.</summary>
+    public static Task<StorageSubsystem> BeginAsync(SubsystemOptions options) =>
+        options.Lane.InvokeAsync(async LaneTask<StorageSubsystem> () =>
+        {
+            StorageSubsystem subsystem = new(options);
+            await subsystem.Begin();
+            return subsystem;
+        });
+
+    /// <summary>Completes when the pools that can be opened at the start are open.</summary>
+    public Task WaitUntilStartedAsync() => _core.Lane.InvokeAsync(WaitUntilStarted);
 
     /// <summary>Returns every object as it is now, taken on the lane in one piece. What is asked of it is computed where it is asked for.</summary>
     /// <param name="withReliability">Whether the reliability counters of the disks are gathered and taken, too.</param>
@@ -162,23 +177,66 @@ public sealed class StorageSubsystem
         return await Verbs.Enqueue(CloseAll);
     });
 
-    private async LaneTask<Nothing> Start()
+    private async LaneTask<Nothing> WaitUntilStarted()
+    {
+        while (!_isStarted)
+        {
+            await _startEnded.Wait();
+        }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> Begin()
     {
         NoticeDamage(await _core.Disks.Load());
         NoticeDamage(await _reliability.Load());
         NoticeDamage(await _known.Load());
-        foreach (LaneTask<Nothing> opening in _core.Disks.All.Select(disk => _diskOpener.Open(disk)).ToArray())   // one that hangs holds up no other
+        foreach (ManagedPool known in _core.Pools.All)
+        {
+            _core.Openings.Show(known, "opening its physical disks");
+        }
+
+        Start().Forget();
+        return default;
+    }
+
+    private async LaneTask Start()
+    {
+        await Verbs.Enqueue(OpenAll);
+        foreach (Func<LaneTask> loop in _loops)
+        {
+            loop().Forget();
+        }
+
+        _isStarted = true;
+        _startEnded.NotifyAll();
+    }
+
+    private async LaneTask<Nothing> OpenAll()
+    {
+        HashSet<RegisteredDisk> unopened = [.. _core.Disks.All];
+        _core.Openings.ShowDisks(unopened);
+        foreach (LaneTask<Nothing> opening in _core.Disks.All.Select(disk => Open(disk, unopened)).ToArray())   // one that hangs holds up no other
         {
             await opening;
         }
 
         await _paths.Merge();
         await _opener.Open(onlyWhole: _core.Disks.HasHeldDisks);
-        foreach (Func<LaneTask> loop in _loops)
+        foreach (ManagedPool pool in _core.Pools.All)
         {
-            loop().Forget();
+            _core.Openings.End(pool);   // those of which no disk is there
         }
 
+        return default;
+    }
+
+    private async LaneTask<Nothing> Open(RegisteredDisk disk, HashSet<RegisteredDisk> unopened)
+    {
+        await _diskOpener.Open(disk);
+        unopened.Remove(disk);
+        _core.Openings.ShowDisks(unopened);
         return default;
     }
 

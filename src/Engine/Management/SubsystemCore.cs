@@ -10,10 +10,11 @@ internal sealed class SubsystemCore
     {
         Options = options;
         State = new StateFolder(options.Lane, options.State);
-        Verbs = new VerbQueue(options.Lane);
         Patience = new LanePatience(options.Lane);
         DataLanes = new DataLanes(options);
         Pools = new PoolTable();
+        Openings = new PoolOpenings(options.Lane, Pools);
+        Verbs = new VerbQueue(options.Lane, Openings);
         Disks = new DiskTable(new DiskRegistry(State), Pools, options.Notice);
     }
 
@@ -30,6 +31,8 @@ internal sealed class SubsystemCore
     internal LanePatience Patience { get; }
 
     internal PoolTable Pools { get; }
+
+    internal PoolOpenings Openings { get; }
 
     internal DiskTable Disks { get; }
 

@@ -22,6 +22,11 @@ internal static class Unavailable
     internal static ManagementException ClosedPool(PoolState? state, string reason) => new(
         ManagementError.PoolStateForbids, $"Storage pool '{state?.Pool?.FriendlyName}' is not open: {reason.TrimEnd('.')}.", "Make its missing disks available, or register them.");
 
+    /// <summary>A pool that is being opened for so long that a verb does not wait for it.</summary>
+    internal static ManagementException OpeningPool(string name, string reason) => new(
+        ManagementError.Timeout, $"Storage pool '{name}' is not open yet: {reason}. Nothing was changed.",
+        "Repeat the command when Get-StoragePool does not show the pool as In Service any more, or make the physical disks answer that it waits for.");
+
     /// <summary>A virtual disk that is not known.</summary>
     internal static ManagementException UnknownDisk(Guid id) =>
         new(ManagementError.ObjectNotFound, $"There is no virtual disk {id}.", "Look at Get-VirtualDisk.");

@@ -10,10 +10,11 @@ namespace TierSpaces.Engine.Management;
 //  2. The stage on the lane of a verb that reads takes one snapshot, in one piece once the parts of other lanes are there: it sees no change half done, except
 //     one that waits for I/O. It takes time in proportion to the objects, never to rows or slabs.
 //  3. The stage outside uses nothing of the lane but what it was given, and decides nothing: what a later verb changes is checked on the lane again.
-//  4. Once stopped, background loops begin nothing more.
+//  4. A verb that changes something waits for pools that are being opened as long as PoolOpenings says; background loops, and the stop, wait for their end.
+//  5. Once stopped, background loops begin nothing more.
 
 /// <summary>Runs the stages of verbs: on the lane, where those that change something run one after another, and outside.</summary>
-internal sealed class VerbQueue(ILane lane)
+internal sealed class VerbQueue(ILane lane, PoolOpenings openings)
 {
     private readonly LaneMutex _mutex = new();
 
@@ -39,10 +40,10 @@ internal sealed class VerbQueue(ILane lane)
     internal Task<TReply> Look<T, TReply>(Func<LaneTask<T>> snapshot, Func<T, TReply> reply) => lane.InvokeAsync(snapshot, reply);
 
     /// <summary>Runs a verb that changes something, after those that came before it.</summary>
-    internal Task<T> Change<T>(Func<LaneTask<T>> verb) => lane.InvokeAsync(() => Enqueue(verb));
+    internal Task<T> Change<T>(Func<LaneTask<T>> verb) => lane.InvokeAsync(() => EnqueueOnceOpen(verb));
 
     /// <summary>Runs a verb that changes something, after those that came before it, and computes the reply outside.</summary>
-    internal Task<TReply> Change<T, TReply>(Func<LaneTask<T>> verb, Func<T, TReply> reply) => lane.InvokeAsync(() => Enqueue(verb), reply);
+    internal Task<TReply> Change<T, TReply>(Func<LaneTask<T>> verb, Func<T, TReply> reply) => lane.InvokeAsync(() => EnqueueOnceOpen(verb), reply);
 
     /// <summary>Makes a plan: takes a snapshot after the verbs that came before it, and computes the plan outside.</summary>
     internal Task<TPlan> Plan<T, TPlan>(Func<T> snapshot, Func<T, TPlan> plan) => Change(() => LaneTask.FromResult(snapshot()), plan);
@@ -69,5 +70,11 @@ internal sealed class VerbQueue(ILane lane)
         {
             _mutex.Unlock();
         }
+    }
+
+    private async LaneTask<T> EnqueueOnceOpen<T>(Func<LaneTask<T>> verb)
+    {
+        await openings.Wait();
+        return await Enqueue(verb);
     }
 }

@@ -33,7 +33,7 @@ internal static class PoolCondition
     internal static HealthStatus HealthOf(PoolOperationalStatus status) => status switch
     {
         PoolOperationalStatus.Incomplete or PoolOperationalStatus.Error => HealthStatus.Unhealthy,
-        PoolOperationalStatus.Degraded or PoolOperationalStatus.Stressed => HealthStatus.Warning,
+        PoolOperationalStatus.Degraded or PoolOperationalStatus.Stressed or PoolOperationalStatus.InService => HealthStatus.Warning,
         _ => HealthStatus.Healthy,
     };
 
@@ -44,11 +44,22 @@ internal static class PoolCondition
     /// <summary>Returns the disks of the pool that are not in the view.</summary>
     internal static IEnumerable<DiskNumber> MissingDisks(IPoolReader pool) => pool.State.Disks.Keys.Where(disk => !pool.View.Contains(disk));
 
+    /// <summary>Says of disks of a pool, by name, what is the matter with them; empty where there are none.</summary>
+    internal static string Describe(PoolState state, DiskNumber[] disks, string ofOne, string ofSeveral)
+    {
+        string names = NameList.Of([.. disks.Select(disk => $"'{state.Disk(disk)!.Description.FriendlyName}'")]);
+        return disks.Length switch
+        {
+            0 => "",
+            1 => $"Physical disk {names} {ofOne}.",
+            _ => $"Physical disks {names} {ofSeveral}.",
+        };
+    }
+
     private static IEnumerable<string> Reasons(IPoolReader pool)
     {
         yield return pool.FullMember.Length > 0 ? $"The file system under {pool.FullMember} is full: metadata writes wait for space." : "";
-        yield return MissingDisks(pool).FirstOrDefault() is { Value: > 0 } missing
-            ? $"Disk {missing} ({pool.State.Disk(missing)!.Description.FriendlyName}) is missing." : "";
+        yield return Describe(pool.State, [.. MissingDisks(pool)], "is missing", "are missing");
         yield return CapacityAlert.Describe(pool.State, pool.Allocator);
         yield return MetadataAlert(pool);
     }

@@ -143,6 +143,9 @@ public enum PoolOperationalStatus
     /// <summary>Nothing: the majority of its metadata disks is missing.</summary>
     Incomplete,
 
+    /// <summary>Nothing yet: it is being opened.</summary>
+    InService,
+
     /// <summary>Reading.</summary>
     ReadOnly,
 

@@ -10,8 +10,8 @@ using TierSpaces.Host.Verbs;
 namespace TierSpaces.Host.Serving;
 
 /// <summary>
-/// The life of a host. Order of starting: (1) folder and lock, so that there is one host; (2) socket path; (3) pools; (4) the
-/// management socket; (5) <c>ready</c>; (6) supervisor. Order of stopping: (1) <c>stopped</c> in the lock,
+/// The life of a host. Order of starting: (1) folder and lock, so that there is one host; (2) socket path; (3) pools, for at most 3 s, then beside the rest;
+/// (4) the management socket; (5) <c>ready</c>; (6) supervisor. Order of stopping: (1) <c>stopped</c> in the lock,
 /// so that no supervisor and no client starts the host again; (2) no new requests; (3) storage jobs, so that those who wait for them are
 /// answered; (4) pools; (5) the process ends and the kernel releases the lock.
 /// </summary>

@@ -22,11 +22,17 @@ internal sealed class HostServices : IAsyncDisposable
     internal const string AttachNewVariable = "TIERSPACES_ATTACH_NEW_DISKS";
 
     private const string NodeFile = "node";
+
+    // Pools are open in the first answer of a host unless a disk is slow; a host with one answers all the same.
+    private static readonly TimeSpan s_startPatience = TimeSpan.FromSeconds(3);
+
     private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private TaskCompletionSource? _attaching;   // null: this host serves no one, and attaches nothing at its start
     private readonly ServeOptions _options;
     private readonly Lane[] _lanes;   // the control lane, then the data lanes
     private readonly HostState _state;
+    private readonly Task _started;   // completes when the pools that are there at the start are open
+    private bool _holdsChanges;
 
     private HostServices(HostPaths paths, ServeOptions options, Lane[] lanes, HostState state, StorageSubsystem subsystem)
     {
@@ -40,6 +46,7 @@ internal sealed class HostServices : IAsyncDisposable
         Health = new HealthMonitor(
             this, state, Setting(HookFolder.Variable, HookFolder.Parse, Path.Combine(paths.Home, HookFolder.DefaultName)),
             Setting(HookFolder.LimitVariable, HookFolder.ParseLimit, HookFolder.DefaultLimit));
+        _started = subsystem.WaitUntilStartedAsync();
         subsystem.PoolsOpened += AttachLater;
     }
 
@@ -90,7 +97,7 @@ internal sealed class HostServices : IAsyncDisposable
         _ => null,
     };
 
-    /// <summary>Starts the engine and opens every pool it finds.</summary>
+    /// <summary>Starts the engine and opens every pool it finds. A pool that takes long is opened while the host serves.</summary>
     public static async Task<HostServices> StartAsync(HostPaths paths, ServeOptions options)
     {
         const UnixFileMode ownerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
@@ -98,7 +105,7 @@ internal sealed class HostServices : IAsyncDisposable
         HostState state = new HostState(paths.State, RuntimeFolder.Take(paths, RuntimeFolder.ParentsInMemory()));
         int count = Setting(LaneFactory.CountVariable, LaneFactory.ParseCount, LaneFactory.DefaultCount);
         Lane[] lanes = [LaneFactory.Create("control"), .. Enumerable.Range(1, count).Select(static number => LaneFactory.Create($"data{number}"))];
-        StorageSubsystem subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
+        StorageSubsystem subsystem = await StorageSubsystem.BeginAsync(new SubsystemOptions(
             lanes[0], lanes[0].Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)
         {
             Signatures = new SystemSignatures(),
@@ -106,7 +113,9 @@ internal sealed class HostServices : IAsyncDisposable
             Deadlines = Setting("TIERSPACES_IO_DEADLINES", IoDeadlines.Parse, IoDeadlines.Default),
             Healing = Setting("TIERSPACES_MISSING_DISK_SECONDS", HealingTimes.ParseGrace, HealingTimes.Default),
         }).ConfigureAwait(false);
-        return new HostServices(paths, options, lanes, state, subsystem);
+        HostServices services = new HostServices(paths, options, lanes, state, subsystem);
+        await Task.WhenAny(services._started, Task.Delay(s_startPatience)).ConfigureAwait(false);
+        return services;
     }
 
     /// <summary>Asks the host to stop in good order. Returns at once; a second request changes nothing.</summary>
@@ -175,17 +184,28 @@ internal sealed class HostServices : IAsyncDisposable
 
     /// <summary>
     /// Before the first verb: devices come back after the host is ready. What changes state waits for <see cref="AttachFirstAsync"/>, and so do, for a while,
-    /// verbs that list disks; others that read do not.
+    /// verbs that list disks; others that read do not. While pools are still being opened, what changes state waits for those in the engine, which says what
+    /// they wait for.
     /// </summary>
-    public Task BeginAttachingAsync()
+    public async Task BeginAttachingAsync()
     {
         _attaching = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        return Changes.WaitAsync();
+        if (_started.IsCompleted)
+        {
+            await Changes.WaitAsync().ConfigureAwait(false);
+            _holdsChanges = true;
+        }
     }
 
     /// <summary>Takes over or makes the devices of connected virtual disks, after the start.</summary>
     public async Task AttachFirstAsync()
     {
+        if (!_holdsChanges)
+        {
+            await _started.ConfigureAwait(false);
+            await Changes.WaitAsync().ConfigureAwait(false);
+        }
+
         try
         {
             await AttachConnectedAsync().ConfigureAwait(false);

@@ -76,13 +76,11 @@ internal sealed class SubsystemWorld : IDiskFactory
 
     internal JobStatus[] Jobs => Run(Subsystem.Jobs.ListAsync());
 
-    internal void Start() => Subsystem = Run(StorageSubsystem.StartAsync(
-        new SubsystemOptions(Lane, Network, this, _state, "", Guid.Empty, Notices.Add)
-        {
-            JobPacing = Pacing,
-            Healing = Healing,
-            DataLanes = _dataLanes,
-        }));
+    /// <summary>Starts a host and waits until its pools are open.</summary>
+    internal void Start() => Subsystem = Run(StorageSubsystem.StartAsync(Options()));
+
+    /// <summary>Starts a host, whose pools are being opened then.</summary>
+    internal void Begin() => Subsystem = Run(StorageSubsystem.BeginAsync(Options()));
 
     internal void Restart()
     {
@@ -311,4 +309,11 @@ internal sealed class SubsystemWorld : IDiskFactory
 
     /// <summary>Turns the clock until something is so, at most for a day.</summary>
     internal void Until(Func<bool> holds) => Lane.PumpWhile(() => !holds(), 86400L * 1_000_000_000);
+
+    private SubsystemOptions Options() => new(Lane, Network, this, _state, "", Guid.Empty, Notices.Add)
+    {
+        JobPacing = Pacing,
+        Healing = Healing,
+        DataLanes = _dataLanes,
+    };
 }

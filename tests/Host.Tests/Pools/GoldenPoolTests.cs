@@ -1,6 +1,7 @@
 using System.Text.Json.Nodes;
 using TierSpaces.Engine.Management;
 using TierSpaces.Golden;
+using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Tests.Pools;
 
@@ -43,8 +44,10 @@ public sealed class GoldenPoolTests
         PoolService pools = check.World.Subsystem.Pools;
         foreach (StoragePoolStatus pool in check.World.Run(pools.ListAsync()))
         {
-            Assert.Equal(file.StartsWith("0.1-member-votes", StringComparison.Ordinal) ? 2 : 1, pool.Description.FormatVersion);
-            Assert.Equal(2, check.World.Run(pools.RaiseAsync(pool.UniqueId)).Description.FormatVersion);
+            int recorded = file.StartsWith("0.1-member-votes", StringComparison.Ordinal) ? 2 : 1;
+            Assert.Equal((recorded, (ushort?)recorded), (pool.Description.FormatVersion, pool.ToInfo().FormatVersion));
+            StoragePoolStatus raised = check.World.Run(pools.RaiseAsync(pool.UniqueId));
+            Assert.Equal((2, (ushort?)2), (raised.Description.FormatVersion, raised.ToInfo().FormatVersion));
         }
 
         Assert.Empty(check.WrongBytes());

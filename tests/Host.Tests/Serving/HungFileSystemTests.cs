@@ -129,6 +129,31 @@ public sealed class HungFileSystemTests
         Assert.Equal(0U, Read(own));
     }
 
+    [Theory]
+    [MemberData(nameof(Backends))]
+    public async Task A_host_answers_while_a_pool_waits_for_a_disk_and_says_so(string backend)
+    {
+        using Scratch scratch = Start(backend, "250,20000,50000");
+        MakePool(scratch, "A");
+        MakePool(scratch, "B");
+        scratch.Succeed("stop");
+        scratch.OrderFaults("read A.img block");
+        scratch.Succeed("start");
+        JsonElement pool = Read(scratch, "Get-StoragePool", "A");
+        Assert.Equal("In Service", pool.GetProperty("OperationalStatus")[0].GetString());
+        Assert.Contains("UTC: waiting for physical disk 'A'", pool.GetProperty("OtherOperationalStatusDescription").GetString(), StringComparison.Ordinal);
+        Assert.Equal("In Service", Read(scratch, "Get-VirtualDisk", "A").GetProperty("OperationalStatus")[0].GetString());
+        Scratch.Answer status = scratch.Run("status");
+        Assert.Equal(1, status.ExitCode);
+        Assert.Contains("Warning: storage pool 'A': In Service. it is being opened since ", status.Output, StringComparison.Ordinal);
+        Task<Scratch.Answer> change = Task.Run(() => scratch.Run("Connect-VirtualDisk", "A"), TestContext.Current.CancellationToken);
+        await Task.Delay(TimeSpan.FromSeconds(2), TestContext.Current.CancellationToken);
+        Assert.False(change.IsCompleted);
+        scratch.OrderFaults();
+        Assert.Equal(0, (await change).ExitCode);
+        Assert.Equal("OK", Read(scratch, "Get-StoragePool", "A").GetProperty("OperationalStatus")[0].GetString());
+    }
+
     [Fact]
     public void A_verb_fails_by_its_deadline_where_a_file_system_does_not_answer_and_leaves_nothing()
     {
@@ -165,9 +190,9 @@ public sealed class HungFileSystemTests
         Assert.DoesNotContain("C.img", scratch.Run("Get-PhysicalDisk", "-Json").Output, StringComparison.Ordinal);
     }
 
-    private static Scratch Start(string backend)
+    private static Scratch Start(string backend, string deadlines = "250,2000,6000")
     {
-        Scratch scratch = new() { Variables = { ["TIERSPACES_IO_BACKEND"] = backend, ["TIERSPACES_IO_DEADLINES"] = "250,2000,6000" } };
+        Scratch scratch = new() { Variables = { ["TIERSPACES_IO_BACKEND"] = backend, ["TIERSPACES_IO_DEADLINES"] = deadlines } };
         scratch.Variables["TIERSPACES_CALL_FAULTS"] = scratch.CallFaultRules;
         scratch.Succeed("start");
         return scratch;

@@ -18,6 +18,9 @@ internal sealed record MemberCondition
     /// <summary>Names the devices that carry its disk identity, of which none is used for that reason; empty when there are none.</summary>
     internal string Copies { get; init; } = "";
 
+    /// <summary>Whether it is being opened, with its pool.</summary>
+    internal bool IsBeingOpened { get; init; }
+
     /// <summary>Whether it is there and does not take part in its pool.</summary>
     internal bool IsOutside { get; init; }
 
@@ -49,14 +52,14 @@ internal sealed record MemberCondition
     internal required long NowNs { get; init; }
 
     /// <summary>Health.</summary>
-    internal HealthStatus Health => IsPresent && !IsFailing ? HealthStatus.Healthy : HealthStatus.Warning;
+    internal HealthStatus Health => IsBeingOpened || (IsPresent && !IsFailing) ? HealthStatus.Healthy : HealthStatus.Warning;
 
-    /// <summary>OK, Lost Communication or Predictive Failure.</summary>
-    internal string OperationalStatus => !IsPresent ? "Lost Communication" : IsFailing ? "Predictive Failure" : "OK";
+    /// <summary>OK, Starting, Lost Communication or Predictive Failure.</summary>
+    internal string OperationalStatus => IsBeingOpened ? "Starting" : !IsPresent ? "Lost Communication" : IsFailing ? "Predictive Failure" : "OK";
 
     /// <summary>Reason why the member is not OK; empty when it is.</summary>
     internal string Reason =>
-        PoolClosedReason is { } closed && !IsMissing ? $"Its storage pool is not open: {closed}"
+        PoolClosedReason is { } closed && (IsBeingOpened || !IsMissing) ? $"Its storage pool is not open: {closed}"
         : IsMissing && Copies.Length > 0 ? Copies
         : PoolClosedReason is not null ? $"{(Problem.Length > 0 ? Problem : "It is missing.")} {Upcoming.Look(NextLookNs, NowNs)}"
         : IsOutside ? $"It is there and does not take part in its storage pool. {Upcoming.Look(NextLookNs, NowNs)} {DescribeGivingUp()}"
@@ -81,6 +84,7 @@ internal sealed record MemberCondition
     internal static MemberCondition Of(SubsystemSnapshot now, ManagedPoolSnapshot managed, DiskDescription member) => new()
     {
         PoolClosedReason = managed.Pool is null ? managed.Reason : null,
+        IsBeingOpened = managed is { Pool: null, IsBeingOpened: true } && now.Disks.DiskOf(managed, member.Number) is { Disk: null, Problem.Length: 0 },
         IsOutside = managed.Pool?.Outside.Contains(member.Number) == true,
         IsMissing = managed.Pool is { } open ? !open.IsUsable(member.Number) : now.Disks.DiskOf(managed, member.Number) is not { Disk: not null },
         Problem = managed.Pool is null ? now.Disks.DiskOf(managed, member.Number)?.Problem ?? "" : "",

@@ -21,6 +21,9 @@ internal sealed record VirtualDiskCondition
     /// <summary>Reason why the virtual disk is not open; null while it is. If it is not open, no other property counts.</summary>
     internal string? ClosedReason { get; init; }
 
+    /// <summary>Whether it is not open because its pool is being opened.</summary>
+    internal bool IsBeingOpened { get; init; }
+
     /// <summary>Whether it is detached until a commit is decided.</summary>
     internal bool AwaitsDecision { get; init; }
 
@@ -97,7 +100,7 @@ internal sealed record VirtualDiskCondition
         {
             if (ClosedReason is not null)
             {
-                return (HealthStatus.Unhealthy, "Detached", "Incomplete");
+                return IsBeingOpened ? (HealthStatus.Warning, "In Service", "") : (HealthStatus.Unhealthy, "Detached", "Incomplete");
             }
 
             if (!IsComplete || AwaitsDecision)
@@ -161,6 +164,7 @@ internal sealed record VirtualDiskCondition
         ClosedReason = managed.TryGetUnopened(id, out string? problem)
             ? $"It could not be opened: {problem}. After the cause is removed, Connect-VirtualDisk opens it."
             : $"Its storage pool is not open: {managed.Reason}",
+        IsBeingOpened = managed.IsBeingOpened && problem is null,
     };
 
     /// <summary>Returns the condition of an open virtual disk.</summary>

@@ -25,48 +25,20 @@ internal sealed class PoolOpener(
         IGrouping<PoolId, RegisteredDisk>[] groups = core.Disks.All.Where(disk => disk is { Disk: not null, Scan.Label: not null })
             .GroupBy(disk => disk.Scan!.Label!.Pool)
             .Where(group => (only is null || group.Key == only) && (!core.Pools.TryGet(group.Key, out ManagedPool? known) || known.Pool is null)).ToArray();
-        List<ManagedPool> opened = [];
-        foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
+        ManagedPool[] opening = [.. groups.Select(group => core.Pools.GetOrAdd(group.Key))];
+        foreach (ManagedPool managed in opening)
         {
-            RegisteredDisk[] usable = [.. group.Where(static disk => disk.Copy == CopyState.None)];
-            if (usable.Length == 0)
-            {
-                Name(group.Key, [.. group], "none of its disks can be used");
-                continue;
-            }
-
-            PoolView? view = usable.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
-            int missing = view?.Members.Count(member => !Array.Exists(usable, disk => disk.Scan!.Label!.Number == member.Disk)) ?? 0;
-            if (onlyWhole && missing > 0)
-            {
-                Name(
-                    group.Key, [.. usable], $"{missing} of its disks are not registered yet; register them, or run Update-StoragePool to open it without them");
-            }
-            else if (await TryOpen(group.Key, [.. usable]) is { } managed)
-            {
-                opened.Add(managed);
-            }
+            core.Openings.Show(managed, "reading its metadata");
         }
 
-        foreach (ManagedPool managed in opened)   // once all pools are open: write caches may be in another one
+        try
         {
-            await disks.OpenAll(managed);
-            await disks.AttachWaiting(managed);
+            return await Open(groups, onlyWhole);
         }
-
-        foreach (ManagedPool managed in opened)   // once all virtual disks are open: what was dirty is stale on disks that have left
+        finally
         {
-            await rejoins.RejoinAll(managed);
-            await resumption.Resume(managed);
-            await repairs.StartRepairs(managed);
+            Array.ForEach(opening, core.Openings.End);
         }
-
-        if (opened.Count > 0)
-        {
-            core.PoolsOpened?.Invoke();
-        }
-
-        return default;
     }
 
     /// <summary>Gives an open disk to the open pool that it is a member of, or opens that pool if it has all its members now.</summary>
@@ -171,6 +143,58 @@ internal sealed class PoolOpener(
                 core.Notice($"Warning: physical disk '{disk.Description.FriendlyName}' has left storage pool '{pool.State.Pool!.FriendlyName}': {change.Reason}");
             }
         };
+    }
+
+    private async LaneTask<Nothing> Open(IGrouping<PoolId, RegisteredDisk>[] groups, bool onlyWhole)
+    {
+        List<ManagedPool> opened = [];
+        foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
+        {
+            RegisteredDisk[] usable = [.. group.Where(static disk => disk.Copy == CopyState.None)];
+            if (usable.Length == 0)
+            {
+                Name(group.Key, [.. group], "none of its disks can be used");
+                continue;
+            }
+
+            PoolView? view = usable.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
+            DiskNumber[] missing =
+                [.. view?.Members.Select(static member => member.Disk).Where(member => !Array.Exists(usable, disk => disk.Scan!.Label!.Number == member)) ?? []];
+            if (onlyWhole && missing.Length > 0)
+            {
+                Await(group.Key, [.. usable], missing);
+            }
+            else if (await TryOpen(group.Key, [.. usable]) is { } managed)
+            {
+                opened.Add(managed);
+            }
+        }
+
+        foreach (ManagedPool managed in opened)   // once all pools are open: write caches may be in another one
+        {
+            await disks.OpenAll(managed);
+            await disks.AttachWaiting(managed);
+        }
+
+        foreach (ManagedPool managed in opened)   // once all virtual disks are open: what was dirty is stale on disks that have left
+        {
+            await rejoins.RejoinAll(managed);
+            await resumption.Resume(managed);
+            await repairs.StartRepairs(managed);
+        }
+
+        if (opened.Count > 0)
+        {
+            core.PoolsOpened?.Invoke();
+        }
+
+        return default;
+    }
+
+    private void Await(PoolId id, List<RegisteredDisk> there, DiskNumber[] missing)
+    {
+        string names = NameList.Of([.. missing.Select(member => core.Pools.NameOf(id, member))]);
+        Name(id, there, $"{missing.Length} of its disks are not there: {names}; register them, or run Update-StoragePool to open it without them");
     }
 
     /// <summary>Notes why a pool is not opened, of which these disks are there.</summary>

@@ -13,15 +13,16 @@ internal static class PoolStatuses
         PoolSnapshot? pool = managed.Pool;
         DiskDescription[] disks = [.. state.Disks.Values.Select(disk => disk.Description)];
         long slab = state.Pool!.Slabs.DataBytes;
-        PoolOperationalStatus status = pool is null ? managed.ClosedStatus : PoolCondition.StatusOf(pool);
+        PoolOperationalStatus status = managed.IsBeingOpened ? PoolOperationalStatus.InService
+            : pool is null ? managed.ClosedStatus : PoolCondition.StatusOf(pool);
         return new StoragePoolStatus
         {
             UniqueId = managed.Id.Value,
             Description = state.Pool,
-            Health = pool is null ? HealthStatus.Unhealthy : PoolCondition.HealthOf(status),
+            Health = pool is null && !managed.IsBeingOpened ? HealthStatus.Unhealthy : PoolCondition.HealthOf(status),
             IsOpen = pool is not null,
             OperationalStatus = status,
-            StatusReason = WithCopies(pool is null ? managed.Reason : PoolCondition.ReasonOf(pool), managed.Copies),
+            StatusReason = WithCopies(pool is null || managed.IsBeingOpened ? managed.Reason : PoolCondition.ReasonOf(pool), managed.Copies),
             SizeBytes = disks.Sum(disk => disk.SlabCount * slab),
             RemoteCacheBytes = RemoteCachePlan.RemoteBytes(state),
             AllocatedBytes = state.Disks.Values.Sum(disk => disk.UsedSlabs * slab),

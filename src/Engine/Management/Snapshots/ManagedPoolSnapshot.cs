@@ -30,6 +30,7 @@ internal sealed class ManagedPoolSnapshot
         Pool = pool;
         State = pool?.State ?? managed.State;
         Reason = managed.Reason;
+        IsBeingOpened = managed.Opening is not null;
         ClosedStatus = managed.ClosedStatus;
         VirtualDisks = disks;
         _unopened = new Dictionary<VirtualDiskId, string>(managed.Unopened);
@@ -53,6 +54,9 @@ internal sealed class ManagedPoolSnapshot
 
     /// <summary>State of the pool, or the last known state while it is not open.</summary>
     internal PoolState? State { get; }
+
+    /// <summary>Whether it is being opened: the pool itself, or its virtual disks.</summary>
+    internal bool IsBeingOpened { get; }
 
     /// <summary>Reason why the pool is not open.</summary>
     internal string Reason { get; }

@@ -36,6 +36,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
                 core.Notice($"Virtual disk {disk.FriendlyName} is attached by hand only; that it is detached now could not be noted.");
             }
 
+            core.Openings.Show(managed, $"opening virtual disk '{disk.FriendlyName}'");
             await TryOpen(managed, disk);
         }
 

@@ -113,9 +113,10 @@ internal static class QuorumRules
             return "";
         }
 
-        IEnumerable<string> missing = votes.Disks.Where(disk => !voting.Contains(disk)).Select(disk => nameOf?.Invoke(disk) ?? $"disk {disk}");
-        missing = votes.WitnessVotes && !hasWitness ? missing.Append("the witness file") : missing;
-        return $"the majority of the votes{whose} is missing: {string.Join(", ", missing)}; "
-            + $"of {votes.Total} votes {(votes.Total / 2) + 1} are needed, and there are {votes.Total - missing.Count()}";
+        string[] missing = [.. votes.Disks.Where(disk => !voting.Contains(disk)).Select(disk => nameOf?.Invoke(disk) ?? $"disk {disk}")];
+        bool lacksWitness = votes.WitnessVotes && !hasWitness;
+        string names = string.Join(", ", ((string[])[NameList.Of(missing), lacksWitness ? "the witness file" : ""]).Where(static name => name.Length > 0));
+        return $"the majority of the votes{whose} is missing: {names}; "
+            + $"of {votes.Total} votes {(votes.Total / 2) + 1} are needed, and there are {votes.Total - missing.Length - (lacksWitness ? 1 : 0)}";
     }
 }

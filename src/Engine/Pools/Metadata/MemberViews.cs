@@ -268,9 +268,9 @@ internal sealed class MemberViews(
 
     private void LoseQuorum(string what)
     {
-        string[] failed = [.. members.FailureReasons.Distinct()];
-        string more = failed.Length > 1 ? $" {failed.Length - 1} more {(failed.Length > 2 ? "disks have" : "disk has")} failed." : "";
-        end.LoseQuorum($"{what} {failed.FirstOrDefault()}".TrimEnd() + more);
+        DiskNumber[] lost = [.. committed.State.Disks.Keys.Where(disk => !members.IsUsable(disk))];
+        string names = PoolCondition.Describe(committed.State, lost, "is missing or has failed", "are missing or have failed");
+        end.LoseQuorum(string.Join(' ', ((string?[])[what, names, members.FailureReasons.FirstOrDefault()]).Where(static text => text?.Length > 0)));
         MembershipChanged?.Invoke(new MembershipChange(MembershipChangeKind.QuorumLost, DiskNumber.None, end.LostReason));
     }
 }

@@ -44,6 +44,7 @@ internal static class StoragePoolMapping
             ScrubIntervalDays = pool.ScrubInterval?.TotalDays,
             MetadataPagesUsed = (ulong?)pool.MetadataPages?.Used,
             MetadataPages = (ulong?)pool.MetadataPages?.Most,
+            FormatVersion = pool.IsOpen ? settings.FormatVersion : null,
             LentWriteCacheSize = (ulong)pool.RemoteCacheBytes,
             LentWriteCacheSizeMax = settings.LentWriteCacheSizeMax,
             IsPowerProtected = settings.IsPowerProtected,
@@ -76,8 +77,12 @@ internal static class StoragePoolMapping
         ReadOnlyReason = DisplayName.Of(ReadOnlyReason.None),
     };
 
-    private static string StatusOf(PoolOperationalStatus status) =>
-        status == PoolOperationalStatus.ReadOnly ? "Read-only" : status.ToString();
+    private static string StatusOf(PoolOperationalStatus status) => status switch
+    {
+        PoolOperationalStatus.ReadOnly => "Read-only",
+        PoolOperationalStatus.InService => DisplayName.Of(OperationalStatus.InService),
+        _ => status.ToString(),
+    };
 
     private static ReadOnlyReason ReadOnlyReasonOf(StoragePoolStatus pool, bool readOnly) =>
         !readOnly ? ReadOnlyReason.None

@@ -26,8 +26,43 @@ public sealed class StatusReasonTests
             Reason("virtual disk Degraded"));
         Assert.Matches("^It is missing. It is looked for again in [1-5] s", Reason("physical disk Lost Communication"));
         Assert.Contains("RetireMissingPhysicalDisks is Auto, and no hot spare is there", Reason("physical disk Lost Communication"), StringComparison.Ordinal);
-        Assert.Contains("is missing", Reason("pool Degraded"), StringComparison.Ordinal);
+        Assert.Equal("Physical disk '0' is missing.", Reason("pool Degraded"));
         Assert.Matches("^Warning: physical disk '0' has left storage pool 'p': .+", Assert.Single(_world.Notices, static text => text.Contains("has left")));
+    }
+
+    [Theory]
+    [InlineData(2, "Physical disks '0', '1' are missing.")]
+    [InlineData(4, "Physical disks '0', '1', '2', '3' are missing.")]
+    [InlineData(6, "Physical disks '0', '1', '2', '3' and 2 more are missing.")]
+    public void A_pool_names_its_missing_disks(int missing, string reason)
+    {
+        _world.NewPool(14);
+        for (int disk = 0; disk < missing; disk++)
+        {
+            _world.Pull(disk);
+        }
+
+        _world.Advance(TimeSpan.FromSeconds(2));
+        Assert.Equal(reason, Reason("pool Degraded"));
+        _world.PutBack(0);
+        _world.Advance(TimeSpan.FromSeconds(20));
+        Assert.DoesNotContain("'0'", Reason("pool Degraded"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_pool_that_lacks_its_majority_names_the_disks_that_have_left()
+    {
+        _world.NewPool(10);
+        for (int disk = 0; disk < 6; disk++)
+        {
+            _world.Pull(disk);
+        }
+
+        _world.Advance(TimeSpan.FromSeconds(2));
+        Assert.Contains(
+            "votes is lost. Physical disks '0', '1', '2', '3' and 2 more are missing or have failed. ", Reason("pool Incomplete"), StringComparison.Ordinal);
+        _world.Restart();
+        Assert.Contains(" is missing: 0, 1, 2, 3 and 2 more; of 1", Reason("pool Incomplete"), StringComparison.Ordinal);
     }
 
     [Fact]

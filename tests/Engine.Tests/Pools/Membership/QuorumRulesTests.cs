@@ -97,7 +97,7 @@ public sealed class QuorumRulesTests
     [InlineData(new[] { 1, 6, 7, 8 }, true, "")]
     [InlineData(new[] { 5, 6, 7, 8 }, true, "")]
     [InlineData(new[] { 1, 2, 3, 4 }, false, "the majority of the votes is missing: disk 5, disk 6, disk 7, disk 8, the witness file; of 9 votes 5 are needed, and there are 4")]
-    [InlineData(new[] { 6, 7, 8 }, true, "the majority of the votes is missing: disk 1, disk 2, disk 3, disk 4, disk 5; of 9 votes 5 are needed, and there are 4")]
+    [InlineData(new[] { 6, 7, 8 }, true, "the majority of the votes is missing: disk 1, disk 2, disk 3, disk 4 and 1 more; of 9 votes 5 are needed, and there are 4")]
     public void Row_10_every_member_votes(int[] present, bool witness, string reason)
     {
         PoolView view = MemberVotes(8);
