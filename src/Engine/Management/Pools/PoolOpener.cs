@@ -158,8 +158,8 @@ internal sealed class PoolOpener(
             }
 
             PoolView? view = usable.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
-            DiskNumber[] missing =
-                [.. view?.Members.Select(static member => member.Disk).Where(member => !Array.Exists(usable, disk => disk.Scan!.Label!.Number == member)) ?? []];
+            DiskNumber[] missing = [.. view?.Members.Select(static member => member.Disk).Where(IsMissing) ?? []];
+            bool IsMissing(DiskNumber member) => !Array.Exists(usable, disk => disk.Scan!.Label!.Number == member);
             if (onlyWhole && missing.Length > 0)
             {
                 Await(group.Key, [.. usable], missing);
