@@ -90,7 +90,7 @@ public static class StorageFeatures
             Name = "Flushes",
             State = Here,
             Difference = "A flush is acknowledged only when all copies, checksums and marks that it needs are on stable media. A disk that lost "
-                + "what it had confirmed is recognized when it comes back, and copied again.",
+                + "what it had confirmed is recognized when it comes back, and brought up to date.",
             Remedy = "Test-StoragePowerCut, New-PhysicalDisk -IsWriteCacheEnabled",
         },
         new()
