@@ -6,6 +6,10 @@ namespace TierSpaces.Engine.Devices.Raw;
 
 // An image file can be reached as a file and by loop devices over it. The lock on one of these paths says nothing about the others, so a process that opens one
 // looks whether another process has the lock of any other. Both lock first and look then: of two that come at the same time one is refused at least.
+//
+// Invariant
+//  1. No loop device is opened or asked: its backing file may be on a file system that hangs, and may even be one of this host's own exports, which waits for
+//     the pool that is about to be opened. A backing file is looked at only where it is on the file system of the image, which has just answered.
 
 /// <summary>Finds processes that use an image file by another path.</summary>
 internal static class OtherPaths
@@ -19,30 +23,49 @@ internal static class OtherPaths
             return (direct, "the image file");
         }
 
+        string[] parts = file.Split(':');   // inode, major, minor, number
+        string device = $"{parts[1]}:{parts[2]}";
+        string[] mounts = SysfsNode.ReadLines("/proc/self/mountinfo");
         foreach (string loop in Loops())
         {
-            int descriptor = Libc.OpenPath(loop, Libc.OpenReadOnly | Libc.OpenNonblocking);
-            if (descriptor < 0)
+            string backing = SysfsNode.ReadLines(Path.Combine(loop, "loop", "backing_file")).FirstOrDefault("");
+            string path = $"/dev/{Path.GetFileName(loop)}";
+            if (MayBeOn(mounts, backing, device) && Libc.StatusOfPath(backing, follow: true, out FileStatus image) >= 0 && Hardware.OfFile(image) == file
+                && Libc.StatusOfPath(path, follow: true, out FileStatus node) >= 0 && HolderOf(Hardware.OfFile(node)) is { } holder)
             {
-                continue;
-            }
-
-            bool isSame = Hardware.OfBackingFile(descriptor, out _) == file;
-            string? holder = isSame && Libc.StatusOf(descriptor, out FileStatus status) >= 0 ? HolderOf(Hardware.OfFile(status)) : null;
-            Libc.Close(descriptor);
-            if (holder is not null)
-            {
-                return (holder, loop);
+                return (holder, path);
             }
         }
 
         return null;
     }
 
+    /// <summary>
+    /// Whether a path is on the file system of a device, by the list of mounts alone: nothing on the way to it is looked at. Where files have other devices
+    /// than the list says, as on btrfs and overlayfs, it may be.
+    /// </summary>
+    /// <param name="mounts">Lines of /proc/self/mountinfo.</param>
+    /// <param name="path">The path, as the kernel names it.</param>
+    /// <param name="device">Major and minor number: "8:1".</param>
+    internal static bool MayBeOn(IEnumerable<string> mounts, string path, string device)
+    {
+        (string Point, string Device, string Kind) longest = ("", "", "");
+        foreach (string[] fields in mounts.Select(static line => line.Split(' ')))
+        {
+            int separator = Array.IndexOf(fields, "-");
+            string point = fields.Length > 4 ? fields[4].Replace("\\040", " ", StringComparison.Ordinal) : "";
+            bool isAbove = point == "/" || path == point || path.StartsWith(point + "/", StringComparison.Ordinal);
+            if (separator > 0 && separator + 1 < fields.Length && isAbove && point.Length >= longest.Point.Length)   // the later of two is on top
+            {
+                longest = (point, fields[2], fields[separator + 1]);
+            }
+        }
+
+        return longest.Device == device || longest.Kind is "btrfs" or "overlay";
+    }
+
     private static IEnumerable<string> Loops() => Directory.Exists("/sys/block")
-        ? Directory.EnumerateDirectories("/sys/block", "loop*").Where(static loop => Directory.Exists(Path.Combine(loop, "loop")))
-            .Select(static loop => $"/dev/{Path.GetFileName(loop)}")
-        : [];
+        ? Directory.EnumerateDirectories("/sys/block", "loop*").Where(static loop => Directory.Exists(Path.Combine(loop, "loop"))) : [];
 
     private static string? HolderOf(string file)
     {
