@@ -8,10 +8,10 @@ namespace TierSpaces.Engine.Management;
 //
 //   the majority of its votes is lost     it is closed, and opened again when the majority is back (LostPools)
 //   a member is missing                   it is looked for; when it is back it takes part again, and what it missed is copied (MissingDisks)
-//   one that is back cannot take part it is tried again, later each time (MissingDisks) a disk of a write cache is back a virtual disk that waits for it,
-//   because no other disk of its cache is there, is opened again it is missing past the grace time it is given up (Usage Retired), if
-//   RetireMissingPhysicalDisks says so and a slab on it can be
-//                                         rebuilt elsewhere (MissingDisks)
+//   one that is back cannot take part     it is tried again, later each time (MissingDisks)
+//   a disk of a write cache is back       a virtual disk that waits for it, because no other disk of its cache is there, is opened again
+//   it is missing past the grace time     it is given up (Usage Retired), if RetireMissingPhysicalDisks says so and a slab on it can be rebuilt elsewhere
+//                                         (MissingDisks)
 //   a path of a disk is gone              it is closed, and looked for; the disk is used by its other paths (DiskPaths)
 //   a copy of a disk is taken away        the one that is left is used (MissingDisks)
 //   a disk has had too many errors        it is retired as well, if there is room for all that it holds (FailingDisks)
