@@ -404,7 +404,11 @@ public sealed class MeteredDisk : IDisk
             case MemberOperation.Flush:
                 Counters.FlushOperations++;
                 Counters.EndFlush(elapsedNs, failed);
-                _handles.HasFailedFlush |= error is not (IoError.None or IoError.DeviceGone or IoError.NoDevice);
+                if (error is not (IoError.None or IoError.DeviceGone or IoError.NoDevice))
+                {
+                    _handles.NoteFailedFlush();
+                }
+
                 break;
             case MemberOperation.Unmap:
                 Counters.UnmapOperations++;

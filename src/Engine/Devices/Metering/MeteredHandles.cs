@@ -25,12 +25,11 @@ internal sealed class MeteredHandles(MeteredDisk owner)
     /// <summary>Whether the pool has been detached from the device, by the owner. Read on any lane.</summary>
     internal bool IsDisconnected => _isDisconnected;
 
-    /// <summary>Whether a flush through any handle has failed while the device was there. Set and read on any lane.</summary>
-    internal bool HasFailedFlush
-    {
-        get => _hasFailedFlush;
-        set => _hasFailedFlush = value;
-    }
+    /// <summary>Whether a flush through any handle has failed while the device was there. Read on any lane.</summary>
+    internal bool HasFailedFlush => _hasFailedFlush;
+
+    /// <summary>A flush has failed. Called on any lane; nothing takes it back, so two lanes need not agree.</summary>
+    internal void NoteFailedFlush() => _hasFailedFlush = true;
 
     /// <summary>Prepares a handle.</summary>
     internal Slot Prepare()
