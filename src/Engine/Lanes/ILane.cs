@@ -22,6 +22,9 @@ public interface ILane
     /// </summary>
     long RecentNs => NowNs;
 
+    /// <summary>The same clock, but it goes on while the machine is suspended, in nanoseconds. Its zero is another one.</summary>
+    long BootNs => NowNs;
+
     /// <summary>Wall clock.</summary>
     DateTimeOffset UtcNow { get; }
 

@@ -71,6 +71,9 @@ public abstract class Lane : ILane, IDisposable
     /// <inheritdoc/>
     public long RecentNs { get; private set; }
 
+    /// <inheritdoc/>
+    public long BootNs => Libc.BootTimeNs();
+
 #pragma warning disable RS0030 // the lane is where the clock enters the engine
     /// <inheritdoc/>
     public DateTimeOffset UtcNow => DateTimeOffset.UtcNow;

@@ -29,7 +29,7 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>Reason why the pool is not open.</summary>
     internal string Reason => Opening?.Text ?? _reason;
 
-    /// <summary>Status of the pool while it is not open: Incomplete or ReadOnly.</summary>
+    /// <summary>Status of the pool while it is not open: Incomplete, ReadOnly, or InService while its lease is waited for.</summary>
     internal PoolOperationalStatus ClosedStatus { get; private set; } = PoolOperationalStatus.Incomplete;
 
     /// <summary>State of the pool as its members reported it, or as the host remembers it, while the pool is not open.</summary>
@@ -37,6 +37,12 @@ internal sealed class ManagedPool(PoolId id)
 
     /// <summary>Whether it was closed because it lost the majority of its votes; it is opened again when that is back.</summary>
     internal bool IsLost { get; private set; }
+
+    /// <summary>Whether it is not open because its lease is waited for; it is opened when that is taken.</summary>
+    internal bool AwaitsLease { get; private set; }
+
+    /// <summary>Takes its lease, over several attempts to open it.</summary>
+    internal LeaseTaker Lease { get; } = new();
 
     /// <summary>State of the pool, or the last known state while it is not open.</summary>
     internal PoolState? State => Pool?.State ?? LastKnownState;
@@ -106,6 +112,7 @@ internal sealed class ManagedPool(PoolId id)
         ClosedStatus = result.Status;
         LastKnownState = Pool is not null ? null : result.LastKnownState ?? LastKnownState;
         IsLost &= Pool is null;
+        AwaitsLease = result.AwaitsLease;
     }
 
     /// <summary>Notes what is remembered of a pool that is not open; what its members report goes before it.</summary>
@@ -148,10 +155,10 @@ internal sealed class ManagedPool(PoolId id)
         return default;
     }
 
-    /// <summary>Returns whether a lost pool is to be opened again now; if so, the next attempt is due after <paramref name="periodNs"/>.</summary>
+    /// <summary>Returns whether a pool that is lost or waits for its lease is to be opened now; if so, the next attempt is due after <paramref name="periodNs"/>.</summary>
     internal bool TakeOpeningTurn(long nowNs, long periodNs)
     {
-        if (this is not { Pool: null, IsLost: true } || nowNs < _nextOpeningNs)
+        if (Pool is not null || !(IsLost || AwaitsLease) || nowNs < _nextOpeningNs)
         {
             return false;
         }

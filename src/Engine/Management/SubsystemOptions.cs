@@ -15,6 +15,12 @@ namespace TierSpaces.Engine.Management;
 public sealed record SubsystemOptions(
     ILane Lane, ILaneNetwork? Network, IDiskFactory Factory, IHostState State, string ExportFolder, Guid NodeId, Action<string> Notice)
 {
+    /// <summary>Identity of the running kernel.</summary>
+    public Guid BootId { get; init; }
+
+    /// <summary>Name of the machine, at most 64 characters.</summary>
+    public string HostName { get; init; } = "";
+
     /// <summary>Lanes of virtual disks and their exports; empty: they are on the control lane.</summary>
     public IReadOnlyList<DataLane> DataLanes { get; init; } = [];
 

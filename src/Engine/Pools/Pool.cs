@@ -172,7 +172,11 @@ public sealed class Pool : IPoolReader
     /// damaged, the result has no pool and says why; then nothing was written and every disk stays the caller's.
     /// </summary>
     public static LaneTask<PoolOpenResult> Open(PoolEnvironment environment, PoolId id, IReadOnlyList<PoolScan> scans) =>
-        PoolOpening.Open(environment, id, scans);
+        Open(environment, id, scans, new LeaseTaker());
+
+    /// <summary>The same; <paramref name="lease"/> remembers between two attempts what is waited for.</summary>
+    internal static LaneTask<PoolOpenResult> Open(PoolEnvironment environment, PoolId id, IReadOnlyList<PoolScan> scans, LeaseTaker lease) =>
+        PoolOpening.Open(environment, id, scans, lease);
 
     /// <summary>Whether disks that are there may be the majority of the newest view that they hold. Opening decides; nothing is read or written here.</summary>
     public static bool MayHaveQuorum(IReadOnlyList<PoolScan> scans)
@@ -243,6 +247,11 @@ public sealed class Pool : IPoolReader
         if (State.Pool!.FormatVersion == PoolDescription.NewestFormat && View.MembersVote)
         {
             return CommitResult.Committed;
+        }
+
+        if (!await _store.BeginLease())
+        {
+            return new CommitResult(CommitStatus.NoQuorum, "A lease could not be written to the majority of its disks.");
         }
 
         CommitResult raised = await _store.CommitNow(new PoolChanged(State.Pool! with { FormatVersion = PoolDescription.NewestFormat }));

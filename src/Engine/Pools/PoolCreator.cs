@@ -158,7 +158,10 @@ internal static class PoolCreator
         };
         MemberHistory history = MemberHistory.None with { Opening = new SessionToken(1, state.Session!.FencingToken) };
         MetadataStore store = new(
-            environment, new StoreStart(id, view, Session: 1, Epoch: 0, state, new JournalPosition(0, 1, 0), history) { IsForming = true });
+            environment, new StoreStart(id, view, Session: 1, Epoch: 0, state, new JournalPosition(0, 1, 0), history)
+            {
+                IsForming = true, Lease = state.Pool!.HasLease ? new LeaseHolder(environment, history.Opening) : null,
+            });
         store.Hold();
         return store;
     }
@@ -166,6 +169,7 @@ internal static class PoolCreator
     private static async LaneTask<string> Write(MetadataStore store, MemberDisk[] members, Witness witness)
     {
         string problem = await ForEach(members, static member => member.ClearAreas());
+        problem = problem.Length > 0 ? problem : await ForEach(members, store.PrepareLease);
         problem = problem.Length > 0 ? problem
             : await ForEach(members, member => store.Members.View.IsMetadata(member.Number)
                 ? member.Checkpoints.Write(store.State, store.Head)
@@ -202,6 +206,7 @@ internal static class PoolCreator
     {
         foreach (MemberDisk member in members)
         {
+            member.SetGate(null);
             await PoolScan.Erase(environment.Lane, member.Disk);   // as far as the disk still takes it
         }
     }

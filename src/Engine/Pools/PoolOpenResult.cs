@@ -21,11 +21,14 @@ public sealed record PoolOpenResult
     /// <summary>The open pool; null when it could not be opened, and then nothing was written.</summary>
     public Pool? Pool { get; init; }
 
-    /// <summary>OK or Degraded for an open pool, Incomplete or ReadOnly for one that could not be opened.</summary>
+    /// <summary>OK or Degraded for an open pool; Incomplete, ReadOnly or InService (its lease is waited for, for a known time) for one that is not open.</summary>
     public required PoolOperationalStatus Status { get; init; }
 
     /// <summary>Reason why the pool could not be opened, or the problem of the open pool, for people.</summary>
     public string Reason { get; init; } = "";
+
+    /// <summary>Whether the pool waits for its lease: the next attempt may open it.</summary>
+    public bool AwaitsLease { get; init; }
 
     /// <summary>Disks that were not used; they stay the caller's.</summary>
     public IReadOnlyList<RejectedDisk> Refused { get; init; } = [];

@@ -9,34 +9,40 @@ namespace TierSpaces.Engine.Pools;
 //  2. tell histories of the pool apart (Lineages); quorum from superblocks and witness (QuorumRules) for each: one of them has it, and disks
 //     of the others are rejected; else nothing is written
 //  3. recover the state from the metadata disks (reads only); check that every disk is who the state says it is, and holds what it held
-//  4. promise: the new session, highest seen + 1, on everyone present; needs the majority again
-//  5. a view that may be half written is decided again under this session
-//  6. the journal's tail and missing blocks to every metadata disk of the view that is present; where none of them is, the state to others
-//  7. a view without the missing disks, with a new witness where the old one is missing; settled
-//  8. the session record in the journal, committed; disks outside the view that are of another history are rejected
-//  9. disks the pool knows that are outside the view and hold nothing join again
+//  4. the lease (LeaseTaker): the session is its number. Where another host may have held the pool, everything before is done again under it
+//  5. promise: the new session, highest seen + 1, on everyone present; needs the majority again
+//  6. a view that may be half written is decided again under this session
+//  7. the journal's tail and missing blocks to every metadata disk of the view that is present; where none of them is, the state to others
+//  8. a view without the missing disks, with a new witness where the old one is missing; settled
+//  9. the session record in the journal, committed; disks outside the view that are of another history are rejected
+// 10. disks the pool knows that are outside the view and hold nothing join again
 //
-// Until step 4 nothing has been written. A crash anywhere leaves a pool that opens the same way.
+// Until step 4 nothing has been written, and until step 5 nothing but leases. A crash anywhere leaves a pool that opens the same way.
 
 /// <summary>Opens one pool from the scans of its disks.</summary>
 internal sealed class PoolOpening
 {
     private readonly PoolEnvironment _environment;
     private readonly PoolId _id;
+    private readonly LeaseTaker _taker;
+    private readonly LeaseGrant? _grant;   // taken already
     private readonly List<RejectedDisk> _rejected = [];
     private readonly Dictionary<DiskNumber, MemberDisk> _disks = [];
     private readonly List<MemberDisk> _forgetful = [];
 
-    private PoolOpening(PoolEnvironment environment, PoolId id)
+    private PoolOpening(PoolEnvironment environment, PoolId id, LeaseTaker taker, LeaseGrant? grant)
     {
         _environment = environment;
         _id = id;
+        _taker = taker;
+        _grant = grant;
     }
 
     /// <summary>Opens the pool; the result says how it came out.</summary>
-    internal static LaneTask<PoolOpenResult> Open(PoolEnvironment environment, PoolId id, IReadOnlyList<PoolScan> scans)
+    internal static LaneTask<PoolOpenResult> Open(
+        PoolEnvironment environment, PoolId id, IReadOnlyList<PoolScan> scans, LeaseTaker taker, LeaseGrant? grant = null)
     {
-        PoolOpening opening = new(environment, id);
+        PoolOpening opening = new(environment, id, taker, grant);
         opening.Choose(scans);
         return opening.Open();
     }
@@ -114,9 +120,48 @@ internal sealed class PoolOpening
             return await Open();   // without their votes and without their journals
         }
 
-        return _disks.Count > 0
-            ? await Begin(quorum, recovered, witness)
-            : Failure(PoolOperationalStatus.Incomplete, "the pool knows none of the disks that are there", recovered.State, view);
+        return _disks.Count == 0 ? Failure(PoolOperationalStatus.Incomplete, "the pool knows none of the disks that are there", recovered.State, view)
+            : recovered.State.Pool!.HasLease ? await BeginUnderLease(quorum, recovered, witness)
+            : await Begin(quorum, recovered, witness, null);
+    }
+
+    private async LaneTask<PoolOpenResult> BeginUnderLease(QuorumDecision quorum, RecoveredState recovered, Witness witness)
+    {
+        PoolView view = quorum.View!;
+        MemberDisk[] voters = [.. _disks.Values.Where(disk => view.HasVoter(disk.Number))];
+        LeaseGrant? grant = _grant;
+        if (grant is null)
+        {
+            LeaseAnswer answer = await _taker.Step(_environment, view, voters, quorum.HighestSession, quorum.Witness is not null);
+            if (answer.Grant is null)
+            {
+                PoolOperationalStatus status = answer.OpensSoon ? PoolOperationalStatus.InService : PoolOperationalStatus.Incomplete;
+                return Failure(status, answer.Reason, recovered.State, view) with { AwaitsLease = true };
+            }
+
+            grant = answer.Grant;
+            if (grant.IsTaken)
+            {
+                List<PoolScan> again = [];
+                foreach (MemberDisk disk in _disks.Values.Concat(_forgetful))
+                {
+                    again.Add(await PoolScan.Scan(_environment.Lane, disk.Disk));
+                }
+
+                PoolOpenResult opened = await Open(_environment, _id, again, _taker, grant);
+                return opened with { Refused = [.. _rejected, .. opened.Refused] };
+            }
+        }
+
+        LeaseHolder lease = new(_environment, grant with { Disks = [.. voters.Select(voter => new LeaseDisk(_environment.Lane, voter))] });
+        PoolOpenResult result = await Begin(quorum, recovered, witness, lease);
+        if (result.Pool is null)
+        {
+            await lease.Close();
+            Array.ForEach(voters, static voter => voter.SetGate(null));
+        }
+
+        return result;
     }
 
     private static VoterReport ReportOf(MemberDisk disk) => VoterReport.Of(disk.Number, disk.Newest!);
@@ -219,14 +264,16 @@ internal sealed class PoolOpening
         }
     }
 
-    private async LaneTask<PoolOpenResult> Begin(QuorumDecision quorum, RecoveredState recovered, Witness witness)
+    private async LaneTask<PoolOpenResult> Begin(QuorumDecision quorum, RecoveredState recovered, Witness witness, LeaseHolder? lease)
     {
         PoolView view = quorum.View!;
         ulong epoch = Math.Max(view.Rank.Epoch, _disks.Values.Max(static disk => disk.Newest!.Epoch));
-        MemberHistory history = HistoryBefore(
-            view, recovered.State!) with { Opening = new SessionToken(quorum.HighestSession + 1, _environment.Lane.NextRandom()) };
-        MetadataStore store = new(_environment, new StoreStart(_id, view, quorum.HighestSession + 1, epoch, recovered.State!, recovered.Tip, history));
+        SessionToken session = lease?.Session ?? new SessionToken(quorum.HighestSession + 1, _environment.Lane.NextRandom());
+        MemberHistory history = HistoryBefore(view, recovered.State!) with { Opening = session };
+        MetadataStore store = new(
+            _environment, new StoreStart(_id, view, session.Session, epoch, recovered.State!, recovered.Tip, history) { Lease = lease });
         store.Hold();
+        lease?.Start();
         MemberDisk[] voters = [.. _disks.Values.Where(disk => view.HasVoter(disk.Number))];
         Array.ForEach(voters, store.Attach);
         if (!await Promise(store, voters, quorum, witness))

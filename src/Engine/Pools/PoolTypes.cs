@@ -12,6 +12,15 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="Deadlines">Deadlines of requests to its disks; null for the defaults.</param>
 public sealed record PoolEnvironment(ILane Lane, StateFolder State, Guid NodeId, IoDeadlines? Deadlines = null)
 {
+    /// <summary>Identity of the running kernel: a stop of the machine ends everything that was under way.</summary>
+    public Guid BootId { get; init; }
+
+    /// <summary>Name of the machine, for people.</summary>
+    public string HostName { get; init; } = "";
+
+    /// <summary>This host, as leases name it.</summary>
+    internal HostIdentity Host => new(NodeId, BootId, HostName);
+
     /// <summary>Bytes of the first-write journal of each space with checksums, at least 64 KiB. First writes that exceed half of it wait for a flush.</summary>
     public int FirstWriteJournalBytes { get; init; } = 8 << 20;
 

@@ -47,6 +47,9 @@ public abstract class Follower : LaneTaskSource<IoError>
     /// <summary>The operation has ended. Gives the answer for the caller, which counts only if it has none yet.</summary>
     protected abstract IoError OnEnded(IoError error);
 
+    /// <summary>Whether the answer, which the operation has given, is kept from the caller for now: the slot completes by itself.</summary>
+    protected virtual bool Defers(IoError answer) => false;
+
     /// <summary>The slot may be used again.</summary>
     protected abstract void Free();
 
@@ -84,7 +87,10 @@ public abstract class Follower : LaneTaskSource<IoError>
         _isFollowing = false;
         if (!HasAnswered)
         {
-            Complete(answer);
+            if (!Defers(answer))
+            {
+                Complete(answer);
+            }
         }
         else if (_isTaken)
         {

@@ -21,8 +21,6 @@ internal sealed class HostServices : IAsyncDisposable
     /// <summary>Environment variable that says whether new virtual disks are attached, <c>yes</c> or <c>no</c>; yes where it is not set.</summary>
     internal const string AttachNewVariable = "TIERSPACES_ATTACH_NEW_DISKS";
 
-    private const string NodeFile = "node";
-
     // Pools are open in the first answer of a host unless a disk is slow; a host with one answers all the same.
     private static readonly TimeSpan s_startPatience = TimeSpan.FromSeconds(3);
 
@@ -106,8 +104,10 @@ internal sealed class HostServices : IAsyncDisposable
         int count = Setting(LaneFactory.CountVariable, LaneFactory.ParseCount, LaneFactory.DefaultCount);
         Lane[] lanes = [LaneFactory.Create("control"), .. Enumerable.Range(1, count).Select(static number => LaneFactory.Create($"data{number}"))];
         StorageSubsystem subsystem = await StorageSubsystem.BeginAsync(new SubsystemOptions(
-            lanes[0], lanes[0].Network, new DiskFactory(), state, paths.Exports, NodeId(state), HostLog.Write)
+            lanes[0], lanes[0].Network, new DiskFactory(), state, paths.Exports, NodeIdentity.Take(state, paths.State), HostLog.Write)
         {
+            BootId = NodeIdentity.Boot,
+            HostName = NodeIdentity.MachineName,
             Signatures = new SystemSignatures(),
             DataLanes = [.. lanes.Skip(1).Select(static lane => new DataLane(lane, lane.Network))],
             Deadlines = Setting("TIERSPACES_IO_DEADLINES", IoDeadlines.Parse, IoDeadlines.Default),
@@ -317,18 +317,5 @@ internal sealed class HostServices : IAsyncDisposable
             HostLog.Write($"{variable}: {mistake.Message} The default value is used.");
             return otherwise;
         }
-    }
-
-    /// <summary>Identity of this home among all that may open the same pool.</summary>
-    private static Guid NodeId(HostState state)
-    {
-        if (state.ReadFile(NodeFile) is { Length: 16 } known)
-        {
-            return new Guid(known);
-        }
-
-        Guid id = Guid.NewGuid();
-        state.WriteFile(NodeFile, id.ToByteArray());
-        return id;
     }
 }

@@ -47,13 +47,13 @@ public sealed class GoldenPoolTests
             int recorded = file.StartsWith("0.1-member-votes", StringComparison.Ordinal) ? 2 : 1;
             Assert.Equal((recorded, (ushort?)recorded), (pool.Description.FormatVersion, pool.ToInfo().FormatVersion));
             StoragePoolStatus raised = check.World.Run(pools.RaiseAsync(pool.UniqueId));
-            Assert.Equal((2, (ushort?)2), (raised.Description.FormatVersion, raised.ToInfo().FormatVersion));
+            Assert.Equal((3, (ushort?)3), (raised.Description.FormatVersion, raised.ToInfo().FormatVersion));
         }
 
         Assert.Empty(check.WrongBytes());
         check.World.Restart();
         Assert.All(
-            check.World.Run(check.World.Subsystem.Pools.ListAsync()), static pool => Assert.Equal((2, true), (pool.Description.FormatVersion, pool.IsOpen)));
+            check.World.Run(check.World.Subsystem.Pools.ListAsync()), static pool => Assert.Equal((3, true), (pool.Description.FormatVersion, pool.IsOpen)));
         Assert.Empty(check.WrongBytes());
         check.World.Stop();
     }

@@ -25,6 +25,11 @@ public sealed record UpdateStoragePoolRequest : StorageRequest<StoragePoolInfo>
         Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StoragePool")]
     public string[]? InputObject { get; init; }
 
+    [VerbParameter(
+        "Says that the host which holds the storage pool is off: it is opened here when that host has not renewed its lease for 33 s. If that host was only "
+        + "paused, what it has written and not yet handed to the disks may still arrive. A pool whose host renews its lease is not opened.")]
+    public bool Force { get; init; }
+
     [VerbParameter("Returns the object.")]
     public bool PassThru { get; init; }
 }

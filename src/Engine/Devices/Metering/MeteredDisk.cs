@@ -15,7 +15,8 @@ namespace TierSpaces.Engine.Devices;
 //  3. After Disconnect nothing is submitted any more; the device is closed when it has answered everything.
 //  4. InFlight counts the requests that the device has not answered, including those whose callers have their answer. A look whether it is there
 //     (CheckPresence) counts only once it is overdue.
-//  5. A handle has the requests, deadlines and counters of its lane, and 2 is true of it alone. The owner shows the sums over its handles; a Disconnect of
+//  5. While the lease of the pool does not run, nothing is submitted, and no answer of the device is passed on.
+//  6. A handle has the requests, deadlines and counters of its lane, and 2 is true of it alone. The owner shows the sums over its handles; a Disconnect of
 //     the owner reaches the handles by a message, and each request of them looks for it.
 
 /// <summary>A member disk whose requests are counted, timed and given deadlines.</summary>
@@ -104,6 +105,13 @@ public sealed class MeteredDisk : IDisk
 
     internal ILane Lane { get; }
 
+    /// <summary>The gate of the pool's lease, for all handles; null: no lease is held.</summary>
+    internal LeaseGate? Gate
+    {
+        get => _handles.Gate;
+        set => _handles.Gate = value;
+    }
+
     internal DiskWatch Watch => _watch;
 
     /// <summary>Answers of the device through this handle so far. Read on any lane.</summary>
@@ -120,6 +128,11 @@ public sealed class MeteredDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target)
     {
+        if (ShutGate() is { } gate)
+        {
+            return ReadLater(gate, offset, target);
+        }
+
         if (RequestError() is var problem and not IoError.None)
         {
             return new LaneTask<IoError>(problem);
@@ -133,6 +146,11 @@ public sealed class MeteredDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
     {
+        if (ShutGate() is { } gate)
+        {
+            return WriteLater(gate, offset, source, flags);
+        }
+
         if (RequestError() is var problem and not IoError.None)
         {
             return new LaneTask<IoError>(problem);
@@ -150,18 +168,18 @@ public sealed class MeteredDisk : IDisk
     }
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Flush() => RequestError() is var problem and not IoError.None
-        ? new LaneTask<IoError>(problem)
+    public LaneTask<IoError> Flush() => ShutGate() is { } gate ? FlushLater(gate)
+        : RequestError() is var problem and not IoError.None ? new LaneTask<IoError>(problem)
         : Track(MemberOperation.Flush, BadPlaces.NoOffset, 0, default, default, Start(), _below.Flush());
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Unmap(long offset, long length) => RequestError() is var problem and not IoError.None
-        ? new LaneTask<IoError>(problem)
+    public LaneTask<IoError> Unmap(long offset, long length) => ShutGate() is { } gate ? UnmapLater(gate, offset, length)
+        : RequestError() is var problem and not IoError.None ? new LaneTask<IoError>(problem)
         : Track(MemberOperation.Unmap, offset, length, default, default, Start(), _below.Unmap(offset, length));
 
     /// <inheritdoc/>
-    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => RequestError() is var problem and not IoError.None
-        ? new LaneTask<IoError>(problem)
+    public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => ShutGate() is { } gate ? WriteZeroesLater(gate, offset, length, flags)
+        : RequestError() is var problem and not IoError.None ? new LaneTask<IoError>(problem)
         : Track(MemberOperation.Zero, offset, length, default, default, Start(), _below.WriteZeroes(offset, length, flags));
 
     /// <inheritdoc/>
@@ -299,6 +317,25 @@ public sealed class MeteredDisk : IDisk
 
     private int OwnInFlight => Counters.Queue + _overdue;
 
+    /// <summary>The gate, while the lease does not run.</summary>
+    internal LeaseGate? ShutGate() => _handles.Gate is { } gate && !gate.IsOpen(Lane) ? gate : null;
+
+    private async LaneTask<IoError> ReadLater(LeaseGate gate, long offset, IoBuffer target) =>
+        await gate.Wait(Lane) is not IoError.None and var error ? error : await Read(offset, target);
+
+    private async LaneTask<IoError> WriteLater(LeaseGate gate, long offset, IoBuffer source, WriteFlags flags) =>
+        await gate.Wait(Lane) is not IoError.None and var error ? error : await Write(offset, source, flags);
+
+    private async LaneTask<IoError> FlushLater(LeaseGate gate) => await gate.Wait(Lane) is not IoError.None and var error ? error : await Flush();
+
+    private async LaneTask<IoError> UnmapLater(LeaseGate gate, long offset, long length) =>
+        await gate.Wait(Lane) is not IoError.None and var error ? error : await Unmap(offset, length);
+
+    private async LaneTask<IoError> WriteZeroesLater(LeaseGate gate, long offset, long length, WriteFlags flags) =>
+        await gate.Wait(Lane) is not IoError.None and var error ? error : await WriteZeroes(offset, length, flags);
+
+    private async LaneTask<IoError> PassLater(LeaseGate gate, IoError answer) => await gate.Wait(Lane) is not IoError.None and var shut ? shut : answer;
+
     private IoError RequestError() => _fault != IoError.None ? _fault
         : _overdue > 0 ? IoError.TimedOut
         : _handles.IsDisconnected ? IoError.DeviceGone
@@ -331,7 +368,7 @@ public sealed class MeteredDisk : IDisk
                 GiveBack(operation, memory, callers, error);
             }
 
-            return new LaneTask<IoError>(error);
+            return ShutGate() is { } gate && MeteredRequest.IsGated(operation) ? PassLater(gate, error) : new LaneTask<IoError>(error);
         }
 
         MeteredRequest request = _free.Take() ?? new MeteredRequest(this);

@@ -14,6 +14,7 @@ internal sealed class MeteredHandles(MeteredDisk owner)
     private readonly List<Slot> _slots = [];
     private IoCounters? _closed;              // counts of handles that have been closed; null: none
     private volatile bool _isDisconnected;
+    private volatile LeaseGate? _gate;
     private volatile bool _hasFailedFlush;
 
     /// <summary>The disk that is shared.</summary>
@@ -24,6 +25,13 @@ internal sealed class MeteredHandles(MeteredDisk owner)
 
     /// <summary>Whether the pool has been detached from the device, by the owner. Read on any lane.</summary>
     internal bool IsDisconnected => _isDisconnected;
+
+    /// <summary>The gate of the pool's lease; null: no lease is held. Read on any lane.</summary>
+    internal LeaseGate? Gate
+    {
+        get => _gate;
+        set => _gate = value;
+    }
 
     /// <summary>Whether a flush through any handle has failed while the device was there. Read on any lane.</summary>
     internal bool HasFailedFlush => _hasFailedFlush;

@@ -78,5 +78,21 @@ internal sealed class MeteredRequest(MeteredDisk disk) : LinkedFollower
         return error;
     }
 
+    /// <summary>Whether a request waits for the lease of the pool.</summary>
+    internal static bool IsGated(MemberOperation operation) => operation is not (MemberOperation.Close or MemberOperation.Presence);
+
+    protected override bool Defers(IoError answer)
+    {
+        if (!IsGated(Operation) || disk.ShutGate() is not { } gate)
+        {
+            return false;
+        }
+
+        Pass(gate, answer).Forget();
+        return true;
+    }
+
+    private async LaneTask Pass(LeaseGate gate, IoError answer) => Complete(await gate.Wait(disk.Lane) is not IoError.None and var shut ? shut : answer);
+
     protected override void Free() => disk.Return(this);
 }

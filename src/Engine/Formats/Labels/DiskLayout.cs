@@ -4,9 +4,10 @@ namespace TierSpaces.Engine.Formats;
 
 // Where everything is on a member disk, from its size and the pool's slab size alone:
 //
-//   label A | superblock ring A | journal ring | checkpoint heap | slabs … | superblock ring B | label B
+//   label A | superblock ring A | journal ring | checkpoint heap | lease area | slabs … | superblock ring B | label B
 //
-// The end is counted from the size rounded down to 4 KiB. The slabs begin at a multiple of 1 MiB.
+// The end is counted from the size rounded down to 4 KiB. The slabs begin at a multiple of 1 MiB. Journal and heap are whole multiples of 64 KiB, so between
+// heap and slabs there are at least 60 KiB on a disk of any size: releases before the lease left them unused.
 
 /// <summary>Byte offsets of the areas of one member disk.</summary>
 public readonly record struct DiskLayout
@@ -58,6 +59,9 @@ public readonly record struct DiskLayout
 
     /// <summary>Pages of the checkpoint heap.</summary>
     public int HeapPages => (int)(HeapBytes / BlockBytes);
+
+    /// <summary>Offset of the lease area, in the room between the heap and the first slab (<see cref="LeaseArea"/>).</summary>
+    public long Lease => Heap + HeapBytes;
 
     /// <summary>Offset of slab 0.</summary>
     public long SlabArea { get; }

@@ -27,8 +27,13 @@ public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompati
     /// </summary>
     public const uint MemberVotesFeature = 4;
 
+    /// <summary>
+    /// Incompatible: the host that serves the pool holds a lease on its disks. A release that does not know it would open the pool beside that host.
+    /// </summary>
+    public const uint LeaseFeature = 8;
+
     private const uint KnownReadOnlyCompatible = 0;
-    private const uint KnownIncompatible = FaultDomainsFeature | ParityFeature | MemberVotesFeature;
+    private const uint KnownIncompatible = FaultDomainsFeature | ParityFeature | MemberVotesFeature | LeaseFeature;
 
     /// <summary>Reason why this release must not open the pool, or empty when it may.</summary>
     public string UnsupportedReason

@@ -53,9 +53,22 @@ internal static unsafe partial class Libc
         }
     }
 
+    /// <summary>Time since the machine was started, suspended time included, in nanoseconds.</summary>
+    internal static long BootTimeNs()
+    {
+        long* time = stackalloc long[2];   // struct timespec
+        GetTime(ClockBootTime, time);
+        return (time[0] * 1_000_000_000) + time[1];
+    }
+
     /// <summary>A NUL-terminated UTF-8 copy for a path argument.</summary>
     internal static byte[] PathBytes(string path) => System.Text.Encoding.UTF8.GetBytes(path + '\0');
 
+    [SuppressGCTransition]
+    [DllImport(Library, EntryPoint = "clock_gettime")]
+    private static extern int GetTime(int clock, long* time);
+
+    private const int ClockBootTime = 7;
     internal const int ProtectionReadWrite = 3;
     internal const int MapShared = 1;
     internal const int MapPopulate = 0x8000;

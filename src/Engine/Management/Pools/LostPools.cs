@@ -19,6 +19,7 @@ namespace TierSpaces.Engine.Management;
 internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener, VirtualDiskOpener disks)
 {
     private const long LostLookNs = 2_000_000_000;
+    private const long LeaseLookNs = 500_000_000;
 
     /// <summary>Closes a pool that has lost its majority; opens it when its time has come.</summary>
     internal async LaneTask<Nothing> Tend(ManagedPool managed)
@@ -28,7 +29,7 @@ internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolO
             await CloseLost(managed, lost);
         }
 
-        if (managed.TakeOpeningTurn(core.Lane.NowNs, LostLookNs))
+        if (managed.TakeOpeningTurn(core.Lane.NowNs, managed.AwaitsLease ? LeaseLookNs : LostLookNs))
         {
             await OpenLost(managed);
         }

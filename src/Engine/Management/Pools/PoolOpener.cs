@@ -26,7 +26,7 @@ internal sealed class PoolOpener(
             .GroupBy(disk => disk.Scan!.Label!.Pool)
             .Where(group => (only is null || group.Key == only) && (!core.Pools.TryGet(group.Key, out ManagedPool? known) || known.Pool is null)).ToArray();
         ManagedPool[] opening = [.. groups.Select(group => core.Pools.GetOrAdd(group.Key))];
-        foreach (ManagedPool managed in opening)
+        foreach (ManagedPool managed in opening.Where(static managed => !managed.AwaitsLease))   // what that one waits for is shown
         {
             core.Openings.Show(managed, "reading its metadata");
         }
@@ -127,6 +127,8 @@ internal sealed class PoolOpener(
     /// <summary>Returns the environment of this host for a pool.</summary>
     internal PoolEnvironment Environment() => new(core.Lane, core.State, core.Options.NodeId, core.Options.Deadlines)
     {
+        BootId = core.Options.BootId,
+        HostName = core.Options.HostName,
         FindPool = core.Pools.FindOpen,
         NameOfPool = core.Pools.NameOf,
         NameOfMember = core.Pools.NameOf,
@@ -208,7 +210,8 @@ internal sealed class PoolOpener(
     private async LaneTask<ManagedPool?> TryOpen(PoolId id, List<RegisteredDisk> disks)
     {
         ManagedPool managed = core.Pools.GetOrAdd(id);
-        PoolOpenResult result = await Pool.Open(Environment(), id, [.. disks.Select(disk => disk.Scan!)]);
+        bool isFirst = !managed.AwaitsLease;
+        PoolOpenResult result = await Pool.Open(Environment(), id, [.. disks.Select(disk => disk.Scan!)], managed.Lease);
         managed.SetOpened(result);
         foreach (RejectedDisk rejected in result.Refused)
         {
@@ -226,7 +229,11 @@ internal sealed class PoolOpener(
         if (managed.Pool is null)
         {
             managed.SetKnown(PoolSummary.OfLabels(id, disks), managed.Reason);
-            core.Notice($"Storage pool {managed.State!.Pool!.FriendlyName} is not open: {managed.Reason}");
+            if (isFirst || !managed.AwaitsLease)
+            {
+                core.Notice($"Storage pool {managed.State!.Pool!.FriendlyName} is not open: {managed.Reason}");
+            }
+
             return null;
         }
 

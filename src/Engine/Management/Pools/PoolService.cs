@@ -102,6 +102,16 @@ public sealed class PoolService
         return await _snapshots.Take();
     }, static now => now.Pools.ToArray());
 
+    /// <summary>
+    /// Says that the host which holds a pool that is not open is off: the pool is opened here once that host has not renewed its lease for 33 s. What it has
+    /// written and not yet handed to the disks may still arrive if it is not off.
+    /// </summary>
+    public Task<bool> ForceAsync(Guid id) => _core.Verbs.Change(() =>
+    {
+        _core.Pools.GetOrAdd(new PoolId(id)).Lease.IsForced = true;
+        return LaneTask.FromResult(true);
+    });
+
     /// <summary>Brings a pool to the newest version of the format while it serves.</summary>
     public Task<StoragePoolStatus> RaiseAsync(Guid id) => Change(async LaneTask<PoolId> () =>
     {

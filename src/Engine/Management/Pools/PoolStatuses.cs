@@ -19,7 +19,7 @@ internal static class PoolStatuses
         {
             UniqueId = managed.Id.Value,
             Description = state.Pool,
-            Health = pool is null && !managed.IsBeingOpened ? HealthStatus.Unhealthy : PoolCondition.HealthOf(status),
+            Health = pool is null && status != PoolOperationalStatus.InService ? HealthStatus.Unhealthy : PoolCondition.HealthOf(status),
             IsOpen = pool is not null,
             OperationalStatus = status,
             StatusReason = WithCopies(pool is null || managed.IsBeingOpened ? managed.Reason : PoolCondition.ReasonOf(pool), managed.Copies),

@@ -74,6 +74,15 @@ internal sealed class MemberDisk
     /// <summary>Name for messages.</summary>
     internal string Name => $"disk {Number} ({Disk.Identity.Uri})";
 
+    /// <summary>Requests to it wait while a lease does not run; null: for none.</summary>
+    internal void SetGate(LeaseGate? gate)
+    {
+        if (Disk is MeteredDisk metered)
+        {
+            metered.Gate = gate;
+        }
+    }
+
     internal PoolBlock Place(long offset) => new(Label.Pool, Label.Disk, offset / PoolBlock.Size);
 
     internal LaneTask<IoError> Read(long offset, Memory<byte> target) => MetadataIo.Read(_lane, Disk, offset, target);

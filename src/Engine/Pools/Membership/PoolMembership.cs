@@ -172,6 +172,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
             joiner.IsForming = true;
             joiner.FailsWhenFull = true;   // a full file system refuses the disk instead of holding the pool up
             IoError error = await joiner.ClearAreas();
+            error = error == IoError.None ? await store.PrepareLease(joiner) : error;
             bool isWritten = error == IoError.None && (await store.Superblocks.WriteSuperblocks(View, [joiner], clean: false)).Count == 1;
             error = isWritten ? await joiner.WriteLabels() : error == IoError.None ? IoError.Io : error;
             store.Members.ForgetFailure(joiner.Number);
@@ -309,6 +310,11 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
         }
 
         store.Attach(disk);
+        if (await store.PrepareLease(disk) is not IoError.None and var failed)
+        {
+            return Refused($"The lease could not be written to {disk.Name} ({failed}).");
+        }
+
         disk.IsForming = false;
         if (!await store.Views.ChangeView(new ViewPlan { Joiners = [disk] }))
         {

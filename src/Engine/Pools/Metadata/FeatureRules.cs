@@ -9,7 +9,8 @@ internal static class FeatureRules
     internal static FeatureFlags Of(PoolState state) =>
         new(FeatureFlags.MemberHistoryFeature, 0,
             (UsesFaultDomains(state) ? FeatureFlags.FaultDomainsFeature : 0) | (UsesParity(state) ? FeatureFlags.ParityFeature : 0)
-                | (state.Pool?.MembersVote == true ? FeatureFlags.MemberVotesFeature : 0));
+                | (state.Pool?.MembersVote == true ? FeatureFlags.MemberVotesFeature : 0)
+                | (state.Pool?.HasLease == true ? FeatureFlags.LeaseFeature : 0));
 
     private static bool UsesParity(PoolState state) =>
         state.VirtualDisks.Values.Any(static disk => disk.Parts.Any(static part => part.Parities > 0));

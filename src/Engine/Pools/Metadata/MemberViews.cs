@@ -266,6 +266,16 @@ internal sealed class MemberViews(
         }
     }
 
+    /// <summary>The pool belongs to another host: nothing of it is written any more.</summary>
+    internal void LosePool(string reason)
+    {
+        if (end.LostReason.Length == 0)
+        {
+            end.LoseQuorum(reason);
+            MembershipChanged?.Invoke(new MembershipChange(MembershipChangeKind.QuorumLost, DiskNumber.None, reason));
+        }
+    }
+
     private void LoseQuorum(string what)
     {
         DiskNumber[] lost = [.. committed.State.Disks.Keys.Where(disk => !members.IsUsable(disk))];

@@ -44,6 +44,10 @@ internal sealed class MetadataStore
         Views.Adopted = _voters.Request;
         Views.PromoteFromMemory = _voters.PromoteFromMemory;
         _groups.Demoted = _voters.Rest;
+        if (start.Lease is { } lease)
+        {
+            Hold(lease);
+        }
     }
 
     /// <summary>Told of every record that has been applied.</summary>
@@ -62,6 +66,9 @@ internal sealed class MetadataStore
 
     /// <summary>The view in force and its present members.</summary>
     internal PresentMembers Members { get; }
+
+    /// <summary>Holds the lease of the pool; null: it has none.</summary>
+    internal LeaseHolder? Lease { get; private set; }
 
     /// <summary>Writes superblocks.</summary>
     internal SuperblockWriter Superblocks { get; }
@@ -135,6 +142,43 @@ internal sealed class MetadataStore
     {
         disk.WaitsForSpace = _groups.OnWaitsForSpace;
         disk.SkipsFlush = State.Pool?.IsPowerProtected == true;
+        disk.SetGate(Lease?.Gate);
+    }
+
+    /// <summary>Puts the session of the lease on a disk that is about to join; nothing to do where the pool has no lease.</summary>
+    internal LaneTask<IoError> PrepareLease(MemberDisk disk) => Lease?.Prepare(disk) ?? LaneTask.FromResult(IoError.None);
+
+    /// <summary>Inside an operation: takes a lease for a pool that had none, which no other host can open meanwhile.</summary>
+    internal async LaneTask<bool> BeginLease()
+    {
+        if (Lease is not null)
+        {
+            return true;
+        }
+
+        LeaseHolder lease = new(_environment, Superblocks.History.Newest);
+        List<DiskNumber> prepared = [];
+        foreach (MemberDisk member in Members.All.Values.ToArray())
+        {
+            if (await lease.Prepare(member) == IoError.None)
+            {
+                prepared.Add(member.Number);
+            }
+        }
+
+        if (!Members.View.Votes.IsMajority(prepared.Contains, holdsWitness: true))
+        {
+            return false;
+        }
+
+        Hold(lease);
+        foreach (MemberDisk member in Members.All.Values)
+        {
+            member.SetGate(lease.Gate);
+        }
+
+        lease.Start();
+        return true;
     }
 
     /// <summary>Inside an operation: chooses metadata disks where some are missing, gives them the metadata, and names them in a view.</summary>
@@ -146,6 +190,7 @@ internal sealed class MetadataStore
     /// <summary>Lets the pump run.</summary>
     internal void Start()
     {
+        Lease?.Start();
         _isPumping = false;
         Kick();
     }
@@ -161,6 +206,7 @@ internal sealed class MetadataStore
 
         await Run(() => WriteLast(clean));
         End.Close();
+        _ = Lease is { } lease ? await lease.Close() : default;
         while (_isPumping || (Checkpoints.IsUnderWay && !Checkpoints.IsWritten))
         {
             await _environment.Lane.Delay(PollNs);
@@ -177,6 +223,14 @@ internal sealed class MetadataStore
 
     /// <summary>Gives every member an epoch, so that the last superblocks state one that every member held.</summary>
     private async LaneTask WriteCommonEpoch() => await Superblocks.WriteSuperblocks(Members.View, [.. Members.All.Values], clean: false);
+
+    private void Hold(LeaseHolder lease)
+    {
+        Lease = lease;
+        lease.Use(Members);
+        lease.Lost = Views.LosePool;
+        End.Lost = lease.Gate.Shut;
+    }
 
     private void Kick()
     {

@@ -20,8 +20,15 @@ internal sealed class StoreEnd
         : IsClosed ? new CommitResult(CommitStatus.Closed, "The pool is closed.")
         : null;
 
-    /// <summary>The majority of the votes is lost.</summary>
-    internal void LoseQuorum(string reason) => LostReason = reason;
+    /// <summary>Told when the quorum is lost: nothing is held back in the hope of it.</summary>
+    internal Action? Lost { get; set; }
+
+    /// <summary>The majority of the votes is lost, or the pool belongs to another host.</summary>
+    internal void LoseQuorum(string reason)
+    {
+        LostReason = reason;
+        Lost?.Invoke();
+    }
 
     /// <summary>The pool is closed.</summary>
     internal void Close() => IsClosed = true;

@@ -13,6 +13,9 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="History">Sessions that superblocks name.</param>
 internal sealed record StoreStart(PoolId Id, PoolView View, ulong Session, ulong Epoch, PoolState State, JournalPosition Head, MemberHistory History)
 {
+    /// <summary>Holds the lease of the pool; null: it has none.</summary>
+    internal LeaseHolder? Lease { get; init; }
+
     /// <summary>Whether the pool is being made.</summary>
     internal bool IsForming { get; init; }
 }

@@ -1,6 +1,8 @@
+using System.Diagnostics;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -12,6 +14,10 @@ namespace TierSpaces.Host.Verbs.StoragePools;
 /// </summary>
 internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHandler<UpdateStoragePoolRequest, StoragePoolInfo>
 {
+    // Longer than the whole way to a lease; a step that was forced shows itself within the second time.
+    private static readonly TimeSpan s_leasePatience = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan s_forcePatience = TimeSpan.FromSeconds(5);
+
     /// <inheritdoc/>
     protected override async Task HandleAsync(
         UpdateStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
@@ -23,7 +29,8 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
         {
             await reply.TryAsync(async () =>
             {
-                StoragePoolStatus updated = await RaiseAsync(pool.Concrete, reply).ConfigureAwait(false);
+                StoragePoolStatus known = await AwaitLeaseAsync(pool.Concrete, request.Force, reply, cancellation).ConfigureAwait(false);
+                StoragePoolStatus updated = await RaiseAsync(known, reply).ConfigureAwait(false);
                 reply.Add(request.PassThru && !reply.IsWhatIf ? [updated.ToInfo()] : []);
                 if (!reply.IsWhatIf && !updated.IsOpen)
                 {
@@ -33,6 +40,32 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
                 }
             }).ConfigureAwait(false);
         }
+    }
+
+    /// <summary>Waits for a pool that opens when its lease is taken.</summary>
+    private async Task<StoragePoolStatus> AwaitLeaseAsync(
+        StoragePoolStatus pool, bool force, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
+    {
+        StoragePoolStatus now = pool;
+        if (force && !pool.IsOpen)
+        {
+            await reply.DoAsync(
+                $"Open storage pool '{pool.Description.FriendlyName}' although another host has not closed it, once that host has not renewed its lease for 33 s",
+                () => services.Subsystem.Pools.ForceAsync(pool.UniqueId)).ConfigureAwait(false);
+        }
+
+        for (Stopwatch watch = Stopwatch.StartNew(); !reply.IsWhatIf && !now.IsOpen && watch.Elapsed < s_leasePatience;)
+        {
+            if (now.OperationalStatus != PoolOperationalStatus.InService && (!force || watch.Elapsed > s_forcePatience))
+            {
+                break;
+            }
+
+            await Task.Delay(200, cancellation).ConfigureAwait(false);
+            now = (await services.Subsystem.Pools.ListAsync().ConfigureAwait(false)).FirstOrDefault(one => one.UniqueId == pool.UniqueId) ?? now;
+        }
+
+        return now;
     }
 
     private async Task<StoragePoolStatus> RaiseAsync(StoragePoolStatus pool, ReplyBuilder<StoragePoolInfo> reply)
@@ -45,9 +78,11 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
         StoragePoolStatus raised = pool;
         await reply.DoAsync(
             $"Raise storage pool '{pool.Description.FriendlyName}' from format version {pool.Description.FormatVersion} to {PoolDescription.NewestFormat}: "
-                + "every member disk gets a vote. Older releases cannot open it afterwards",
+                + $"{WhatChanges(pool.Description.FormatVersion)}. Older releases cannot open it afterwards",
             async () => raised = await services.Subsystem.Pools.RaiseAsync(pool.UniqueId).ConfigureAwait(false),
             () => services.Subsystem.Pools.CheckRaiseAsync(pool.UniqueId)).ConfigureAwait(false);
         return raised;
     }
+
+    private static string WhatChanges(int from) => (from < 2 ? "every member disk gets a vote, and " : "") + "the host that serves it holds a lease on its disks";
 }

@@ -15,11 +15,11 @@ public sealed class FeatureTests
     {
         PoolWorld world = new(1, disks: 3);
         Pool pool = world.Create();
-        Assert.All(world.Scan(), static scan => Assert.Equal(FeatureFlags.MemberVotesFeature, scan.Superblock!.Features.Incompatible));
+        Assert.All(world.Scan(), static scan => Assert.Equal(FeatureFlags.MemberVotesFeature | FeatureFlags.LeaseFeature, scan.Superblock!.Features.Incompatible));
         TierTemplate template = RecordSamples.TierTemplate with { FaultDomainAwareness = awareness, ColumnIsolation = isolation };
         Assert.True(world.Lane.Run(pool.Commit(new TierTemplateSet(template))).Succeeded);
         PoolWorld killed = world.Killed(2);
-        Assert.All(killed.Scan(), scan => Assert.Equal(FeatureFlags.MemberVotesFeature | (uint)feature, scan.Superblock!.Features.Incompatible));
+        Assert.All(killed.Scan(), scan => Assert.Equal(FeatureFlags.MemberVotesFeature | FeatureFlags.LeaseFeature | (uint)feature, scan.Superblock!.Features.Incompatible));
         Pool again = killed.Open(pool.Id).Pool!;
         TierTemplate read = again.State.TierTemplates[template.Id];
         Assert.Equal((awareness, isolation), (read.FaultDomainAwareness, read.ColumnIsolation));

@@ -1,0 +1,101 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using TierSpaces.Engine.Primitives;
+
+namespace TierSpaces.Engine.Formats;
+
+// Behind the checkpoint heap, in the room up to the first slab, which is at least 15 blocks on every disk of every release:
+//
+//   8 lease blocks, by session | 4 claims, by place
+//
+// A block that is neither blank nor whole counts as changed, and as one of a host that serves.
+
+/// <summary>What is in the lease area of one disk.</summary>
+public sealed class LeaseArea
+{
+    /// <summary>Lease blocks.</summary>
+    public const int Blocks = 8;
+
+    /// <summary>Places for claims.</summary>
+    public const int Claims = 4;
+
+    /// <summary>Bytes of the area.</summary>
+    public const int Bytes = (Blocks + Claims) * PoolBlock.Size;
+
+    /// <summary>Hash of an area without claims.</summary>
+    public static readonly ulong NoClaims = HashOf(new byte[Claims * PoolBlock.Size]);
+
+    private readonly LeaseBlock?[] _blocks = new LeaseBlock?[Blocks];
+    private readonly LeaseClaim?[] _claims = new LeaseClaim?[Claims];
+
+    private LeaseArea()
+    {
+    }
+
+    /// <summary>The lease blocks that are whole.</summary>
+    public IEnumerable<LeaseBlock> Leases => _blocks.OfType<LeaseBlock>();
+
+    /// <summary>The claims that are whole.</summary>
+    public IEnumerable<LeaseClaim> Claimed => _claims.OfType<LeaseClaim>();
+
+    /// <summary>Whether a lease block is there that is not whole.</summary>
+    public bool IsTorn { get; private init; }
+
+    /// <summary>Hash of the lease blocks: a host that renews changes it.</summary>
+    public ulong BlocksHash { get; private init; }
+
+    /// <summary>Hash of the claims.</summary>
+    public ulong ClaimsHash { get; private init; }
+
+    /// <summary>Number of the block in the area that a session writes.</summary>
+    public static int BlockOf(ulong session) => (int)(session % Blocks);
+
+    /// <summary>Number of the block in the area at which a node writes its claim: its own, else one that is free, else the one of the lowest session.</summary>
+    public int PlaceFor(Guid node)
+    {
+        int own = Array.FindIndex(_claims, claim => claim?.Node == node);
+        int free = own >= 0 ? own : Array.IndexOf(_claims, null);
+        return Blocks + (free >= 0 ? free : Array.IndexOf(_claims, _claims.MinBy(static claim => claim!.Session.Session)));
+    }
+
+    /// <summary>Reads the area of a disk.</summary>
+    /// <param name="bytes">Its bytes.</param>
+    /// <param name="pool">The pool.</param>
+    /// <param name="disk">The disk.</param>
+    /// <param name="offset">Byte offset of the area on the disk.</param>
+    internal static LeaseArea Decode(ReadOnlySpan<byte> bytes, PoolId pool, DiskId disk, long offset)
+    {
+        bool isTorn = false;
+        LeaseBlock?[] blocks = new LeaseBlock?[Blocks];
+        LeaseClaim?[] claims = new LeaseClaim?[Claims];
+        for (int i = 0; i < Blocks + Claims; i++)
+        {
+            ReadOnlySpan<byte> block = bytes.Slice(i * PoolBlock.Size, PoolBlock.Size);
+            PoolBlock place = new(pool, disk, (offset / PoolBlock.Size) + i);
+            if (i >= Blocks)
+            {
+                claims[i - Blocks] = LeaseClaim.Decode(block, place);
+            }
+            else if (LeaseBlock.Decode(block, place) is { } lease && BlockOf(lease.Session.Session) == i)
+            {
+                blocks[i] = lease;
+            }
+            else
+            {
+                isTorn |= block.ContainsAnyExcept((byte)0);
+            }
+        }
+
+        LeaseArea read = new()
+        {
+            IsTorn = isTorn,
+            BlocksHash = HashOf(bytes[..(Blocks * PoolBlock.Size)]),
+            ClaimsHash = HashOf(bytes.Slice(Blocks * PoolBlock.Size, Claims * PoolBlock.Size)),
+        };
+        blocks.CopyTo(read._blocks, 0);
+        claims.CopyTo(read._claims, 0);
+        return read;
+    }
+
+    private static ulong HashOf(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadUInt64LittleEndian(SHA256.HashData(bytes));
+}

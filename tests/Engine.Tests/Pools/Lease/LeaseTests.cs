@@ -1,0 +1,378 @@
+using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Verification;
+using TierSpaces.Simulation;
+
+namespace TierSpaces.Engine.Tests.Pools;
+
+/// <summary>Two hosts reach the same disks: one of them serves a pool, never both.</summary>
+public sealed class LeaseTests
+{
+    private const long Second = 1_000_000_000;
+
+    private readonly SimLane _clock;
+    private readonly List<SimMedia> _media;
+    private readonly Node _a;
+    private readonly Node _b;
+
+    public LeaseTests()
+        : this(1)
+    {
+    }
+
+    private LeaseTests(ulong seed)
+    {
+        _clock = new SimLane(seed);
+        _media = [.. Enumerable.Range(1, 3).Select(static number => new SimMedia($"dev{number}", PoolWorld.DiskBytes, 512))];
+        _a = new Node(_clock, _media, 1, "alpha");
+        _b = new Node(_clock, _media, 2, "beta");
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Beside_a_holder_that_renews_no_other_host_opens_it(bool isForced)
+    {
+        Pool pool = _a.Create();
+        _b.Taker.IsForced = isForced;
+        for (int i = 0; i < 120; i++)
+        {
+            Assert.Null(_b.TryOpen(pool.Id).Pool);
+            Advance(Second / 2);
+        }
+
+        Assert.Matches("in use: host 'alpha' holds it \\(last renewal [0-9-]+ [0-9:]+ UTC\\)", _b.TryOpen(pool.Id).Reason);
+        Assert.True(_a.Commit(pool));
+        Assert.False(pool.HasLostQuorum);
+    }
+
+    [Fact]
+    public void A_pool_that_was_closed_opens_on_another_host_within_15_seconds_and_back()
+    {
+        Pool pool = _a.Create();
+        Assert.True(_a.Commit(pool));
+        for (int round = 0; round < 3; round++)
+        {
+            (Node from, Node to) = round % 2 == 0 ? (_a, _b) : (_b, _a);
+            from.Close(pool);
+            (Pool? opened, long tookNs) = to.Open(pool.Id, 30 * Second);
+            Assert.InRange(tookNs, 12 * Second, 15 * Second);
+            Assert.True(to.Commit(opened!));
+            pool = opened!;
+        }
+
+        Assert.Equal(4, PoolWorld.ValueOf(pool.State, 1));
+    }
+
+    /// <summary>The process was killed; its kernel has ended what was under way.</summary>
+    [Fact]
+    public void A_killed_host_opens_its_own_pool_at_once()
+    {
+        Pool pool = _a.Create();
+        Assert.True(_a.Commit(pool));
+        Node again = _a.Killed();
+        (Pool? opened, long tookNs) = again.Open(pool.Id, Second);
+        Assert.True(opened is not null && tookNs < Second);
+        Assert.True(again.Commit(opened!));
+        Assert.Equal(pool.Session + 1, opened!.Session);
+    }
+
+    [Fact]
+    public void After_another_start_of_the_machine_its_pool_opens_within_10_seconds()
+    {
+        Pool pool = _a.Create();
+        Node again = _a.Killed(isOtherBoot: true);
+        (Pool? opened, long tookNs) = again.Open(pool.Id, 20 * Second);
+        Assert.NotNull(opened);
+        Assert.InRange(tookNs, 5 * Second, 10 * Second);
+
+        again.Close(opened!);
+        (opened, tookNs) = again.Killed(isOtherBoot: true).Open(pool.Id, Second);
+        Assert.True(opened is not null && tookNs < Second, "A pool that was closed is waited for.");
+    }
+
+    [Fact]
+    public void A_copy_of_the_machine_does_not_open_the_pool_that_it_serves()
+    {
+        Pool pool = _a.Create();
+        Node copy = new(_clock, _media, 1, "alpha") { Boot = 9 };
+        for (int i = 0; i < 60; i++)
+        {
+            Assert.Null(copy.TryOpen(pool.Id).Pool);
+            Advance(Second / 2);
+        }
+
+        Assert.True(_a.Commit(pool));
+    }
+
+    [Fact]
+    public void A_pool_of_a_host_that_is_silent_opens_elsewhere_only_by_force_and_after_33_seconds()
+    {
+        Pool pool = _a.Create();
+        Assert.True(_a.Commit(pool));
+        _a.Freeze();
+        (Pool? opened, _) = _b.Open(pool.Id, 120 * Second);
+        Assert.Null(opened);
+        Assert.Matches("last held by host 'alpha' .*It has not closed the pool, and has not renewed its lease for [0-9]+ s. If that host is off, run Update-StoragePool -Force",
+            _b.TryOpen(pool.Id).Reason);
+
+        Node late = new(_clock, _media, 3, "gamma");
+        late.Taker.IsForced = true;
+        (opened, long tookNs) = late.Open(pool.Id, 60 * Second);
+        Assert.InRange(tookNs, 33 * Second, 36 * Second);
+        Assert.True(late.Commit(opened!));
+        Assert.Equal(2, PoolWorld.ValueOf(opened!.State, 1));
+    }
+
+    [Fact]
+    public void A_host_that_was_frozen_while_another_took_the_pool_over_writes_nothing_and_stops()
+    {
+        Pool pool = _a.Create();
+        Assert.True(_a.Commit(pool));
+        IDisk disk = pool.Disk(new DiskNumber(1))!;
+        bool isDone = false;
+        _a.Freeze();
+        _b.Taker.IsForced = true;
+        (Pool? taken, _) = _b.Open(pool.Id, 60 * Second);
+        Assert.True(_b.Commit(taken!));
+        List<long> written = [];
+        _a.Devices.ForEach(device => device.OnRequest = (operation, offset, _) => written.AddRange(operation == SimOperation.Write ? [offset] : []));
+        string reason = "";
+        pool.MembershipChanged += change => reason = change.Reason;
+        _a.Thaw();
+        Watch().Forget();
+        Advance(5 * Second);
+        Assert.True(isDone, "A request that is held back does not end.");
+        Assert.Contains("taken over by host 'beta'", reason);
+        Assert.True(pool.HasLostQuorum);
+        Assert.All(written, offset => Assert.InRange(offset, pool.Layout(new DiskNumber(1)).Lease, pool.Layout(new DiskNumber(1)).Lease + LeaseArea.Bytes - 1));
+        Assert.True(_b.Commit(taken!));
+        Assert.False(taken!.HasLostQuorum);
+
+        async LaneTask Watch()
+        {
+            await _a.Lane.Delay(0);
+            IoBuffer data = _a.Lane.Buffers.Rent(4096);
+            Assert.NotEqual(IoError.None, await disk.Write(4 << 20, data, WriteFlags.None));
+            isDone = true;
+        }
+    }
+
+    [Fact]
+    public void A_host_that_was_suspended_alone_goes_on()
+    {
+        Pool pool = _a.Create();
+        _a.Freeze();
+        Advance(600 * Second);
+        _a.Thaw();
+        Assert.True(_a.Commit(pool));
+        Assert.False(pool.HasLostQuorum);
+        Assert.Empty(pool.MissingDisks);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Of_two_hosts_that_come_at_the_same_time_one_opens_it(bool isForced)
+    {
+        for (ulong seed = 1; seed <= 30; seed++)
+        {
+            new LeaseTests(seed).Race(isForced);
+        }
+    }
+
+    private void Race(bool isForced)
+    {
+        Pool pool = _a.Create();
+        if (isForced)
+        {
+            _a.Freeze();
+        }
+        else
+        {
+            _a.Close(pool);
+        }
+
+        Node[] nodes = [_b, new(_clock, _media, 3, "gamma")];
+        List<Pool> opened = [];
+        foreach (Node node in nodes)
+        {
+            node.Taker.IsForced = isForced;
+            Seek(node).Forget();
+        }
+
+        Advance(150 * Second);
+        Pool serving = Assert.Single(opened);
+        Assert.False(serving.HasLostQuorum);
+
+        async LaneTask Seek(Node node)
+        {
+            for (int i = 0; i < 200; i++)
+            {
+                await node.Lane.Delay((Second / 2) + node.Lane.Next(100_000_000));
+                if ((await node.OpenNow(pool.Id)).Pool is { } one)
+                {
+                    opened.Add(one);
+                    return;
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public void A_disk_that_joins_holds_the_session_before_it_has_a_vote()
+    {
+        Pool pool = _a.Create(disks: 2);
+        Advance(5 * Second);
+        Assert.True(_clock.Run(pool.AddDisks([new NewDiskSpec(_a.Disks[2], "d3")])).Succeeded);
+        LeaseArea area = _a.AreaOf(pool, new DiskNumber(3));
+        Assert.Equal(pool.Session, Assert.Single(area.Leases).Session.Session);
+        Assert.False(area.IsTorn);
+        ulong before = area.Leases.Single().Counter;
+        Advance(5 * Second);
+        Assert.True(_a.AreaOf(pool, new DiskNumber(3)).Leases.Single().Counter > before);
+    }
+
+    [Fact]
+    public void A_pool_without_lease_gets_one_when_it_is_raised()
+    {
+        Pool pool = _a.Create(formatVersion: 2);
+        Assert.NotNull(_b.TryOpen(pool.Id).Pool);   // by the rules of that version the last one who opens it has it
+
+        LeaseTests other = new(2);
+        pool = other._a.Create(formatVersion: 2);
+        Assert.True(other._clock.Run(pool.Raise()).Succeeded);
+        Assert.Null(other._b.TryOpen(pool.Id).Pool);
+        Assert.True(other._a.Commit(pool));
+        other._a.Close(pool);
+        Assert.NotNull(other._a.Open(pool.Id, Second).Pool);
+    }
+
+    [Fact]
+    public void A_renewal_that_reaches_no_majority_holds_requests_back_until_one_does()
+    {
+        Pool pool = _a.Create();
+        _a.Devices.ForEach(static device => device.WriteFails = static (_, length) => length == PoolBlock.Size);
+        Advance(3 * Second);
+        Assert.False(pool.HasLostQuorum);
+        LeaseHolderRuns(pool, true);
+        Advance(20 * Second);
+        LeaseHolderRuns(pool, false);
+        bool isDone = false;
+        Read().Forget();
+        Advance(5 * Second);
+        Assert.False(isDone);
+        _a.Devices.ForEach(static device => device.WriteFails = null);
+        Advance(Second);
+        Assert.True(isDone);
+        Assert.Empty(pool.MissingDisks);
+
+        async LaneTask Read()
+        {
+            await _a.Lane.Delay(0);
+            IoBuffer data = _a.Lane.Buffers.Rent(4096);
+            Assert.Equal(IoError.None, await pool.Disk(new DiskNumber(1))!.Read(4 << 20, data));
+            _a.Lane.Buffers.Return(data);
+            isDone = true;
+        }
+    }
+
+    private void LeaseHolderRuns(Pool pool, bool expected) =>
+        Assert.Equal(expected, ((MeteredDisk)pool.Disk(new DiskNumber(1))!).Gate!.IsOpen(_a.Lane));
+
+    private void Advance(long nanoseconds) => _clock.Run(_clock.Delay(nanoseconds));
+
+    /// <summary>A host with a lane, a state folder and devices of its own.</summary>
+    private sealed class Node
+    {
+        private readonly SimLane _clock;
+        private readonly List<SimMedia> _media;
+        private readonly int _number;
+        private readonly string _name;
+        private readonly SimHostState _state;
+
+        internal Node(SimLane clock, List<SimMedia> media, int number, string name, SimHostState? state = null)
+        {
+            (_clock, _media, _number, _name, _state) = (clock, media, number, name, state ?? new SimHostState());
+            Lane = clock.Beside(name);
+            Disks = [.. media.Select(medium => (IDisk)new MeteredDisk(Lane, new SimDisk(Lane, medium)))];
+        }
+
+        internal SimLane Lane { get; }
+
+        internal List<IDisk> Disks { get; private set; }
+
+        internal LeaseTaker Taker { get; } = new();
+
+        internal int Boot { get; init; } = 1;
+
+        internal List<SimDisk> Devices => [.. Disks.Select(static disk => (SimDisk)((MeteredDisk)disk).Below)];
+
+        private PoolEnvironment Environment => new(Lane, new StateFolder(Lane, _state), new Guid(_number, 0, 0, new byte[8]))
+        {
+            BootId = new Guid(_number, (short)Boot, 0, new byte[8]), HostName = _name,
+        };
+
+        internal Pool Create(int? disks = null, ushort formatVersion = PoolDescription.NewestFormat) => _clock.Run(Pool.Create(
+            Environment, new NewPoolSpec { FriendlyName = "p", FormatVersion = formatVersion },
+            [.. Disks.Take(disks ?? Disks.Count).Select(static (disk, i) => new NewDiskSpec(disk, $"d{i + 1}"))]));
+
+        internal async LaneTask<PoolOpenResult> OpenNow(PoolId id)
+        {
+            List<PoolScan> scans = [];
+            foreach (IDisk disk in Disks)
+            {
+                scans.Add(await PoolScan.Scan(Lane, disk));
+            }
+
+            return await Pool.Open(Environment, id, scans, Taker);
+        }
+
+        internal PoolOpenResult TryOpen(PoolId id) => _clock.Run(OpenNow(id));
+
+        internal (Pool? Pool, long TookNs) Open(PoolId id, long withinNs)
+        {
+            for (long startNs = _clock.NowNs; ; _clock.Run(_clock.Delay(Second / 4)))
+            {
+                Pool? pool = TryOpen(id).Pool;
+                if (pool is not null || _clock.NowNs - startNs > withinNs)
+                {
+                    return (pool, _clock.NowNs - startNs);
+                }
+            }
+        }
+
+        internal bool Commit(Pool pool)
+        {
+            return _clock.Run(pool.Commit(PoolWorld.Job(1, PoolWorld.ValueOf(pool.State, 1) + 1))).Succeeded;
+        }
+
+        internal void Close(Pool pool)
+        {
+            _clock.Run(pool.Close());
+            Disks = [.. _media.Select(medium => (IDisk)new MeteredDisk(Lane, new SimDisk(Lane, medium)))];
+        }
+
+        internal void Freeze() => Lane.IsStuck = true;
+
+        internal void Thaw() => Lane.IsStuck = false;
+
+        /// <summary>The same machine after its process died, or after it was started again.</summary>
+        internal Node Killed(bool isOtherBoot = false)
+        {
+            Freeze();
+            return new Node(_clock, _media, _number, _name, _state.Snapshot(withMemory: !isOtherBoot)) { Boot = Boot + (isOtherBoot ? 1 : 0) };
+        }
+
+        internal LeaseArea AreaOf(Pool pool, DiskNumber number)
+        {
+            DiskLayout layout = pool.Layout(number);
+            byte[] bytes = new byte[LeaseArea.Bytes];
+            IDisk device = ((MeteredDisk)Disks[number.Value - 1]).Below;
+            Assert.Equal(IoError.None, _clock.Run(MetadataIo.Read(Lane, device, layout.Lease, bytes)));
+            return LeaseArea.Decode(bytes, pool.Id, pool.State.Disks[number].Description.Id, layout.Lease);
+        }
+    }
+}
