@@ -3,6 +3,8 @@
 Time goes in ticks, the same for both; all that counts is how long a host has waited by it. A host that opens the pool looks at the disk, watches, claims, waits,
 reads back, writes its session, reads back, and serves while its lease runs. A violation: both serve at once.
 
+Without the rule "early" the search finds nothing: "still" and "read" cover it as long as claims of two hosts never meet in one place.
+
 Rules
   own       a host opens at once only what it held last, with no claim of the other since
   closed    a pool that was not closed is watched before it is claimed
@@ -13,16 +15,17 @@ Rules
   read      a session counts only if it is read back and no higher session or claim is there
   before    the lease runs from before the write of the renewal
   stop      a holder that sees a higher session or claim stops
+  short     a holder that reads without having written serves on no longer than a claim is awaited
 """
 import sys
 
 from explore import check
 
-RULES = ['own', 'closed', 'still', 'early', 'wait', 'claim', 'read', 'before', 'stop']
-FORCED = ()
+RULES = ['own', 'closed', 'still', 'early', 'wait', 'claim', 'read', 'before', 'stop', 'short']
+FORCED = ('early',)
 LEASE, MARGIN, LATE = 4, 1, 1
-SILENCE, WAIT = LEASE + MARGIN, LATE + MARGIN
-END = int(sys.argv[1]) if len(sys.argv) > 1 else 13
+SILENCE, WAIT, READ = LEASE + MARGIN, LATE + MARGIN, LATE
+END = int(sys.argv[1]) if len(sys.argv) > 1 else 8
 OPENINGS, RENEWALS, KILLS = 2, 2, 1
 
 # state: time, disk, hosts
@@ -111,6 +114,8 @@ def moves(now, disk, host, me, rules):
         else:
             if renewals:
                 yield 'renews', disk, changed(write=(now, (session, blocks[me][1] + 1, False, read)), renewals=renewals - 1)
+            if blocks[other][0] < session and claims[other] <= session:
+                yield 'reads', disk, changed(since=max(since, now + (READ if 'short' in rules else LEASE)), read=claims[other])
             yield 'closes', written(block=(session, blocks[me][1] + 1, True, read)), off
     if mode == HOLD and kills:
         yield 'is killed', disk if write is None else written(block=write[1]), off[:6] + (kills - 1, None, 0)

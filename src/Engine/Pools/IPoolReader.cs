@@ -33,6 +33,9 @@ public interface IPoolReader
     /// <summary>Name of a member whose metadata writes wait for space on the file system below it; empty without one.</summary>
     string FullMember { get; }
 
+    /// <summary>Time since which requests wait because the lease of the pool could not be renewed; null while it runs.</summary>
+    DateTimeOffset? PausedSince { get; }
+
     /// <summary>Now, on the wall clock.</summary>
     DateTimeOffset UtcNow { get; }
 

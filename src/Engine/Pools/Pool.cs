@@ -92,6 +92,9 @@ public sealed class Pool : IPoolReader
     /// <inheritdoc/>
     public string FullMember => _store.Members.Full.FirstOrDefault()?.Name ?? "";
 
+    /// <inheritdoc/>
+    public DateTimeOffset? PausedSince => _store.Lease?.PausedSince;
+
     /// <summary>Operations that the pool can do.</summary>
     public PoolOperationalStatus OperationalStatus => PoolCondition.StatusOf(this);
 

@@ -24,7 +24,7 @@ internal static class PoolCondition
 
         CapacityLevel capacity = CapacityAlert.LevelOf(pool.State, pool.Allocator);
         return capacity == CapacityLevel.Full ? PoolOperationalStatus.Error
-            : MissingDisks(pool).Any() ? PoolOperationalStatus.Degraded
+            : pool.PausedSince is not null || MissingDisks(pool).Any() ? PoolOperationalStatus.Degraded
             : capacity == CapacityLevel.AlertReached || MetadataAlert(pool).Length > 0 ? PoolOperationalStatus.Stressed
             : PoolOperationalStatus.OK;
     }
@@ -58,6 +58,8 @@ internal static class PoolCondition
 
     private static IEnumerable<string> Reasons(IPoolReader pool)
     {
+        yield return pool.PausedSince is not { } since ? ""
+            : $"Paused: its lease cannot be renewed on the majority of its disks since {since.UtcDateTime:yyyy-MM-dd HH:mm:ss} UTC. Requests wait.";
         yield return pool.FullMember.Length > 0 ? $"The file system under {pool.FullMember} is full: metadata writes wait for space." : "";
         yield return Describe(pool.State, [.. MissingDisks(pool)], "is missing", "are missing");
         yield return CapacityAlert.Describe(pool.State, pool.Allocator);

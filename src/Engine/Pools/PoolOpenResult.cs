@@ -21,7 +21,7 @@ public sealed record PoolOpenResult
     /// <summary>The open pool; null when it could not be opened, and then nothing was written.</summary>
     public Pool? Pool { get; init; }
 
-    /// <summary>OK or Degraded for an open pool; Incomplete, ReadOnly or InService (its lease is waited for, for a known time) for one that is not open.</summary>
+    /// <summary>OK or Degraded for an open pool; Incomplete, ReadOnly or InService (its lease is waited for) for one that is not open.</summary>
     public required PoolOperationalStatus Status { get; init; }
 
     /// <summary>Reason why the pool could not be opened, or the problem of the open pool, for people.</summary>

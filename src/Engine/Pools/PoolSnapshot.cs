@@ -28,6 +28,7 @@ public sealed class PoolSnapshot : IPoolReader
         View = pool.View;
         LostReason = pool.LostReason;
         FullMember = pool.FullMember;
+        PausedSince = pool.PausedSince;
         Outside = pool.OutsideDisks.ToHashSet();
         UtcNow = pool.Environment.Lane.UtcNow;
         _members = pool.Members;
@@ -61,6 +62,9 @@ public sealed class PoolSnapshot : IPoolReader
 
     /// <inheritdoc/>
     public string FullMember { get; }
+
+    /// <inheritdoc/>
+    public DateTimeOffset? PausedSince { get; }
 
     /// <inheritdoc/>
     public DateTimeOffset UtcNow { get; }

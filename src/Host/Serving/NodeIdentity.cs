@@ -24,7 +24,8 @@ internal static class NodeIdentity
     /// <summary>Returns the identity that the state folder holds, or a new one, which it holds then.</summary>
     internal static Guid Take(HostState state, string folder)
     {
-        byte[] place = SHA256.HashData(Encoding.UTF8.GetBytes(string.Join('\n', ReadLine("/etc/machine-id"), ReadLine("/sys/class/dmi/id/product_uuid"), InodeOf(folder))));
+        string here = string.Join('\n', ReadLine("/etc/machine-id"), ReadLine("/sys/class/dmi/id/product_uuid"), InodeOf(folder));
+        byte[] place = SHA256.HashData(Encoding.UTF8.GetBytes(here));
         byte[]? known = state.ReadFile(FileName);
         bool isHere = known is { Length: IdBytes } || (known is { Length: IdBytes + SHA256.HashSizeInBytes } && known.AsSpan(IdBytes).SequenceEqual(place));
         Guid id = isHere ? new Guid(known.AsSpan(0, IdBytes)) : Guid.NewGuid();

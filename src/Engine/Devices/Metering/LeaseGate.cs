@@ -11,11 +11,12 @@ namespace TierSpaces.Engine.Devices;
 /// Says whether the lease of a pool runs: only then a request is given to a member disk, and only then the end of one is acted on. While it does not run,
 /// both are held back; what is held back ends with an error once the pool belongs to another host.
 /// </summary>
-internal sealed class LeaseGate
+/// <param name="untilNs">The lease runs until this time on the boot clock.</param>
+internal sealed class LeaseGate(long untilNs)
 {
     private const long PollNs = 20_000_000;
 
-    private long _untilNs = long.MaxValue;
+    private long _untilNs = untilNs;
     private volatile bool _isShut;
 
     /// <summary>Whether the lease runs now. Called on any lane, for every request.</summary>
@@ -24,12 +25,12 @@ internal sealed class LeaseGate
     /// <summary>Whether the pool belongs to another host.</summary>
     internal bool IsShut => _isShut;
 
-    /// <summary>The lease runs until this time on the boot clock.</summary>
+    /// <summary>The lease runs until this time on the boot clock, or longer if it does already.</summary>
     internal void RunUntil(long bootNs)
     {
         if (!_isShut)
         {
-            Volatile.Write(ref _untilNs, bootNs);
+            Volatile.Write(ref _untilNs, Math.Max(_untilNs, bootNs));
         }
     }
 

@@ -6,8 +6,10 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Pools;
 
 // The host that serves a pool says so on every member each two seconds, and reads back whether another host has gone further. It knows from that how long
-// it may serve: the lease runs 20 s from before the write that was read back on the majority of the votes. Nothing is taken on trust after that: requests
-// are held back at the member disks (LeaseGate) until a renewal succeeds again, or another host is seen; then the pool is lost to it for good.
+// it may serve: the lease runs 20 s from before the write that was read back on the majority of the votes. Where there is no room for the write (a full file
+// system that copies what it writes) it runs 11 s from before a reading alone: a claim that came after the reading is awaited longer than that. Nothing is
+// taken on trust beyond: requests are held back at the member disks (LeaseGate) until a renewal succeeds again, or another host is seen; then the pool is
+// lost to it for good.
 //
 // Invariants
 //  1. The lease runs only as long as no other host can have taken the pool by waiting for this one.
@@ -32,16 +34,15 @@ internal sealed class LeaseHolder
 
     /// <summary>A holder of a new session, which is on no disk yet.</summary>
     internal LeaseHolder(PoolEnvironment environment, SessionToken session)
+        : this(environment, new LeaseGrant(session, environment.Lane.BootNs + LeaseTimes.LeaseNs, [], IsTaken: false))
     {
-        (_lane, _host, _session) = (environment.Lane, environment.Host, session);
-        Gate.RunUntil(_lane.BootNs + LeaseTimes.LeaseNs);
     }
 
     /// <summary>A holder of a lease that was taken.</summary>
     internal LeaseHolder(PoolEnvironment environment, LeaseGrant grant)
-        : this(environment, grant.Session)
     {
-        Gate.RunUntil(grant.UntilNs);
+        (_lane, _host, _session) = (environment.Lane, environment.Host, grant.Session);
+        Gate = new LeaseGate(grant.UntilNs);
         foreach (LeaseDisk disk in grant.Disks)
         {
             _disks[disk.Member] = disk;
@@ -52,10 +53,13 @@ internal sealed class LeaseHolder
     internal SessionToken Session => _session;
 
     /// <summary>Tells whether the lease runs.</summary>
-    internal LeaseGate Gate { get; } = new();
+    internal LeaseGate Gate { get; }
 
     /// <summary>Told with the reason when the pool belongs to another host.</summary>
     internal Action<string>? Lost { get; set; }
+
+    /// <summary>Time on the wall clock since which requests are held back because the lease does not run; null: it runs.</summary>
+    internal DateTimeOffset? PausedSince { get; private set; }
 
     /// <summary>The members from now on.</summary>
     internal void Use(PresentMembers members) => _members = members;
@@ -125,18 +129,29 @@ internal sealed class LeaseHolder
         _counter++;
         List<LeaseDisk> done = await LeaseRound.Run(
             _lane, Disks(), disk => disk.Write(BlockFor(disk, LeaseState.Serving), isDurable: false), LeaseTimes.RenewalNs);
+        long lengthNs = LeaseTimes.LeaseNs;
+        if (!AreMajorities(before, done))
+        {
+            (startNs, lengthNs) = (_lane.BootNs, LeaseTimes.ClaimNs);
+            done = await LeaseRound.Run(_lane, Disks(), static disk => disk.Read(), LeaseTimes.RenewalNs);
+        }
+
         if (WhoIsAbove(done) is { } other)
         {
             Gate.Shut();
             Lost?.Invoke(other);
         }
-        else if (AreMajority(before, done) && AreMajority(_members.View, done))
+        else if (AreMajorities(before, done))
         {
-            Gate.RunUntil(startNs + LeaseTimes.LeaseNs);
+            Gate.RunUntil(startNs + lengthNs);
         }
 
+        PausedSince = Gate.IsOpen(_lane) ? null : PausedSince ?? _lane.UtcNow;
         return default;
     }
+
+    /// <summary>Whether disks are the majority of the view that a renewal began under, and of the one that is in force after it.</summary>
+    private bool AreMajorities(PoolView before, List<LeaseDisk> disks) => AreMajority(before, disks) && AreMajority(_members!.View, disks);
 
     private static bool AreMajority(PoolView view, List<LeaseDisk> disks) => new LeaseVotes(view, HasWitness: true).AreMajority(disks, withWitness: true);
 

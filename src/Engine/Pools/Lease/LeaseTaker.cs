@@ -140,7 +140,7 @@ internal sealed class LeaseTaker
         return Yield(environment.Lane);
     }
 
-    /// <summary>Writes the session, reads back, and has the lease if nobody else has gone further.</summary>
+    /// <summary>Writes the session, reads back, and has the lease if no other host has gone further.</summary>
     private async LaneTask<LeaseAnswer> Serve(
         PoolEnvironment environment, LeaseVotes votes, List<LeaseDisk> read, ulong promised, SessionToken session, bool isTaken)
     {

@@ -84,5 +84,6 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
         return raised;
     }
 
-    private static string WhatChanges(int from) => (from < 2 ? "every member disk gets a vote, and " : "") + "the host that serves it holds a lease on its disks";
+    private static string WhatChanges(int from) =>
+        (from < 2 ? "every member disk gets a vote, and " : "") + "the host that serves it holds a lease on its disks";
 }

@@ -251,10 +251,29 @@ public sealed class LeaseTests
     }
 
     [Fact]
+    public void A_host_whose_disks_are_full_goes_on_until_another_one_claims_the_pool()
+    {
+        Pool pool = _a.Create();
+        _a.Devices.ForEach(static device => device.Full = true);
+        for (int i = 0; i < 60; i++)
+        {
+            Advance(Second);
+            LeaseHolderRuns(pool, true);
+        }
+
+        _b.Taker.IsForced = true;
+        (Pool? taken, _) = _b.Open(pool.Id, 60 * Second);
+        Assert.NotNull(taken);
+        Assert.True(pool.HasLostQuorum);
+        LeaseHolderRuns(pool, false);
+        Assert.True(_b.Commit(taken!));
+    }
+
+    [Fact]
     public void A_renewal_that_reaches_no_majority_holds_requests_back_until_one_does()
     {
         Pool pool = _a.Create();
-        _a.Devices.ForEach(static device => device.WriteFails = static (_, length) => length == PoolBlock.Size);
+        FailLease(pool, fails: true);
         Advance(3 * Second);
         Assert.False(pool.HasLostQuorum);
         LeaseHolderRuns(pool, true);
@@ -264,9 +283,12 @@ public sealed class LeaseTests
         Read().Forget();
         Advance(5 * Second);
         Assert.False(isDone);
-        _a.Devices.ForEach(static device => device.WriteFails = null);
+        Assert.Equal((PoolOperationalStatus.Degraded, HealthStatus.Warning), (pool.OperationalStatus, pool.HealthStatus));
+        Assert.Matches("Paused: its lease cannot be renewed on the majority of its disks since [0-9-]+ [0-9:]+ UTC", PoolCondition.ReasonOf(pool));
+        FailLease(pool, fails: false);
         Advance(Second);
         Assert.True(isDone);
+        Assert.Equal("", PoolCondition.ReasonOf(pool));
         Assert.Empty(pool.MissingDisks);
 
         async LaneTask Read()
@@ -277,6 +299,13 @@ public sealed class LeaseTests
             _a.Lane.Buffers.Return(data);
             isDone = true;
         }
+    }
+
+    private void FailLease(Pool pool, bool fails)
+    {
+        long area = pool.Layout(new DiskNumber(1)).Lease;
+        Func<long, int, bool>? touches = fails ? (offset, length) => offset < area + LeaseArea.Bytes && offset + length > area : null;
+        _a.Devices.ForEach(device => (device.ReadFails, device.WriteFails) = (touches, touches));
     }
 
     private void LeaseHolderRuns(Pool pool, bool expected) =>

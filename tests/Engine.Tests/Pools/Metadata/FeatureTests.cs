@@ -7,6 +7,8 @@ namespace TierSpaces.Engine.Tests.Pools;
 /// <summary>A pool names the features that its state needs in every superblock, before the state needs them.</summary>
 public sealed class FeatureTests
 {
+    private const uint Newest = FeatureFlags.MemberVotesFeature | FeatureFlags.LeaseFeature;
+
     [Theory]
     [InlineData(FaultDomainLevel.StorageEnclosure, FaultDomainLevel.PhysicalDisk, 1)]
     [InlineData(FaultDomainLevel.PhysicalDisk, FaultDomainLevel.StorageRack, 1)]
@@ -15,11 +17,11 @@ public sealed class FeatureTests
     {
         PoolWorld world = new(1, disks: 3);
         Pool pool = world.Create();
-        Assert.All(world.Scan(), static scan => Assert.Equal(FeatureFlags.MemberVotesFeature | FeatureFlags.LeaseFeature, scan.Superblock!.Features.Incompatible));
+        Assert.All(world.Scan(), static scan => Assert.Equal(Newest, scan.Superblock!.Features.Incompatible));
         TierTemplate template = RecordSamples.TierTemplate with { FaultDomainAwareness = awareness, ColumnIsolation = isolation };
         Assert.True(world.Lane.Run(pool.Commit(new TierTemplateSet(template))).Succeeded);
         PoolWorld killed = world.Killed(2);
-        Assert.All(killed.Scan(), scan => Assert.Equal(FeatureFlags.MemberVotesFeature | FeatureFlags.LeaseFeature | (uint)feature, scan.Superblock!.Features.Incompatible));
+        Assert.All(killed.Scan(), scan => Assert.Equal(Newest | (uint)feature, scan.Superblock!.Features.Incompatible));
         Pool again = killed.Open(pool.Id).Pool!;
         TierTemplate read = again.State.TierTemplates[template.Id];
         Assert.Equal((awareness, isolation), (read.FaultDomainAwareness, read.ColumnIsolation));
