@@ -40,6 +40,7 @@ internal static class GoldenScenarios
         ["parity-killed"] = static world => ParityKilled(world, isMissing: false),
         ["parity-missing-killed"] = static world => ParityKilled(world, isMissing: true),
         ["disks-lost-at-once"] = DisksLostAtOnce,
+        ["lease-killed"] = LeaseKilled,
     };
 
     private static void Plain(GoldenWorld world, int disks, string resiliency, int copies)
@@ -226,6 +227,17 @@ internal static class GoldenScenarios
         world.Flush("data");
         world.Flush("plain");
         world.Stop();
+    }
+
+    private static void LeaseKilled(GoldenWorld world)
+    {
+        world.NewPool("pool", DiskBytes, MediaType.SSD, MediaType.SSD, MediaType.SSD);
+        world.NewDisk(Mirror("data", 8 * Mebibyte));
+        Scatter(world, "data", 8 * Mebibyte, 1);
+        world.Flush("data");
+        world.Restart();
+        world.Advance(TimeSpan.FromSeconds(30));   // the second session renews its lease; the first has closed
+        Scatter(world, "data", 2 * Mebibyte, 2);
     }
 
     private static void DisksLostAtOnce(GoldenWorld world)

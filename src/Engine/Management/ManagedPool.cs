@@ -155,7 +155,7 @@ internal sealed class ManagedPool(PoolId id)
         return default;
     }
 
-    /// <summary>Whether a lost pool, or one that awaits its lease, is to be opened now; if so, the next attempt is due after <paramref name="periodNs"/>.</summary>
+    /// <summary>Whether a pool that is lost or awaits its lease is to be opened now; if so, the next is due after <paramref name="periodNs"/>.</summary>
     internal bool TakeOpeningTurn(long nowNs, long periodNs)
     {
         if (Pool is not null || !(IsLost || AwaitsLease) || nowNs < _nextOpeningNs)

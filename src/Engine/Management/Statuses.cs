@@ -135,6 +135,9 @@ public sealed record StoragePoolStatus
     /// <summary>Whether the pool is open; one that is not is shown as it was last known.</summary>
     public bool IsOpen { get; init; }
 
+    /// <summary>Whether it is not open because another host holds its lease, or did.</summary>
+    public bool AwaitsLease { get; init; }
+
     /// <summary>Operations that the pool can do.</summary>
     public PoolOperationalStatus OperationalStatus { get; init; }
 

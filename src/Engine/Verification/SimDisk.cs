@@ -255,6 +255,7 @@ public sealed class SimDisk : IDisk
         if (WriteLost?.Invoke(offset, source.Length) != true)
         {
             Media.Write(offset, pending.Sectors);
+            _hardened += Media.WriteBack();
         }
 
         return (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush(port) : IoError.None;

@@ -6,6 +6,9 @@ namespace TierSpaces.Engine.Verification;
 /// </summary>
 public sealed class SimMedia
 {
+    private const int LongCache = 64;
+    private const int LongestCache = 4096;
+
     private static readonly byte[] s_smallZeros = new byte[512];
     private static readonly byte[] s_largeZeros = new byte[4096];
 
@@ -79,6 +82,22 @@ public sealed class SimMedia
 
     /// <summary>Puts a write into the cache whose sectors are never changed any more.</summary>
     internal void Write(long offset, byte[][] sectors) => _cache.Add(new CachedWrite(offset / SectorSize, sectors));
+
+    /// <summary>
+    /// What a disk does by itself: in a long cache the oldest write becomes durable when the same place is written once more, and in a very long one anyway.
+    /// Returns the number of such writes.
+    /// </summary>
+    internal int WriteBack()
+    {
+        (long Place, int Sectors) oldest = (_cache[0].FirstSector, _cache[0].Sectors.Length), newest = (_cache[^1].FirstSector, _cache[^1].Sectors.Length);
+        if (_cache.Count <= (oldest == newest ? LongCache : LongestCache))
+        {
+            return 0;
+        }
+
+        Harden(1);
+        return 1;
+    }
 
     /// <summary>A copy of data in sectors; those that are all zero are one and the same.</summary>
     internal static byte[][] SectorsOf(ReadOnlySpan<byte> data, int sectorSize)

@@ -40,6 +40,8 @@ public sealed class FormatDocumentTests
         Block(to, "Header of every pool metadata block", PoolBlock.Layout, null);
         Block(to, "Label", DiskLabel.Layout, PoolBlockTests.Make("label"));
         Block(to, "Superblock", Superblock.Layout, PoolBlockTests.Make("superblock"));
+        Block(to, "Lease block", LeaseBlock.Layout, null);
+        Block(to, "Claim to the lease", LeaseClaim.Layout, null);
         Block(to, "Metadata journal block", MetadataBlock.Layout, PoolBlockTests.Make("journal block"));
         Block(to, "Checkpoint page", CheckpointPage.Layout, PoolBlockTests.Make("checkpoint page"));
         Records(to);

@@ -13,6 +13,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
     private readonly string _folder = Directory.CreateTempSubdirectory("tsm").FullName;
     private readonly List<string> _notices = [];
     private Guid _boot = Guid.NewGuid();
+    private Guid _node = Guid.NewGuid();
     private Lane _lane = null!;
     private HostState _state = null!;
     private StorageSubsystem _subsystem = null!;
@@ -210,10 +211,19 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
             File.Move(Path.Combine(_folder, $"{i}.img"), Path.Combine(_folder, $"moved{2 - i}.img"));
         }
 
+        _node = Guid.NewGuid();
         await StartAsync();
         for (int i = 0; i < 3; i++)
         {
             await _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"moved{i}.img") });
+        }
+
+        for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < TimeSpan.FromSeconds(20); await Task.Delay(200))
+        {
+            if (Assert.Single(await _subsystem.Pools.ListAsync()).IsOpen)
+            {
+                break;
+            }
         }
 
         Assert.Equal(HealthStatus.Healthy, Assert.Single(await _subsystem.Pools.ListAsync()).Health);
@@ -383,7 +393,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
         _state = new HostState(Path.Combine(_folder, "state"), Path.Combine(_folder, "run"), _boot.ToString());
         Directory.CreateDirectory(Path.Combine(_folder, "nbd"));
         _subsystem = await StorageSubsystem.StartAsync(new SubsystemOptions(
-            _lane, _lane.Network, new DiskFactory(), _state, Path.Combine(_folder, "nbd"), Guid.NewGuid(), _notices.Add));
+            _lane, _lane.Network, new DiskFactory(), _state, Path.Combine(_folder, "nbd"), _node, _notices.Add));
     }
 
     private async ValueTask StopAsync()

@@ -44,7 +44,7 @@ public sealed class GoldenPoolTests
         PoolService pools = check.World.Subsystem.Pools;
         foreach (StoragePoolStatus pool in check.World.Run(pools.ListAsync()))
         {
-            int recorded = file.StartsWith("0.1-member-votes", StringComparison.Ordinal) ? 2 : 1;
+            int recorded = Path.GetDirectoryName(file) switch { "0.1-member-votes" => 2, "0.1-lease" => 3, _ => 1 };
             Assert.Equal((recorded, (ushort?)recorded), (pool.Description.FormatVersion, pool.ToInfo().FormatVersion));
             StoragePoolStatus raised = check.World.Run(pools.RaiseAsync(pool.UniqueId));
             Assert.Equal((3, (ushort?)3), (raised.Description.FormatVersion, raised.ToInfo().FormatVersion));

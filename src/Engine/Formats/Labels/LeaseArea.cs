@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Formats;
 //
 //   8 lease blocks, by session | 4 claims, by place
 //
-// A block that is neither blank nor whole counts as changed, and as one of a host that serves.
+// A block that is neither blank nor whole makes the area count as unread where the other disks are the majority. Else it counts as one of a host that serves.
 
 /// <summary>What is in the lease area of one disk.</summary>
 public sealed class LeaseArea
@@ -28,9 +28,9 @@ public sealed class LeaseArea
     private readonly LeaseBlock?[] _blocks = new LeaseBlock?[Blocks];
     private readonly LeaseClaim?[] _claims = new LeaseClaim?[Claims];
 
-    private LeaseArea()
-    {
-    }
+    private readonly byte[] _bytes;
+
+    private LeaseArea(byte[] bytes) => _bytes = bytes;
 
     /// <summary>The lease blocks that are whole.</summary>
     public IEnumerable<LeaseBlock> Leases => _blocks.OfType<LeaseBlock>();
@@ -38,14 +38,21 @@ public sealed class LeaseArea
     /// <summary>The claims that are whole.</summary>
     public IEnumerable<LeaseClaim> Claimed => _claims.OfType<LeaseClaim>();
 
-    /// <summary>Whether a lease block is there that is not whole.</summary>
+    /// <summary>Whether a block is there that is neither blank nor whole.</summary>
     public bool IsTorn { get; private init; }
 
     /// <summary>Hash of the lease blocks: a host that renews changes it.</summary>
-    public ulong BlocksHash { get; private init; }
+    public ulong BlocksHash => HashOf(_bytes.AsSpan(0, Blocks * PoolBlock.Size));
 
     /// <summary>Hash of the claims.</summary>
-    public ulong ClaimsHash { get; private init; }
+    public ulong ClaimsHash
+    {
+        get
+        {
+            ReadOnlySpan<byte> claims = _bytes.AsSpan(Blocks * PoolBlock.Size, Claims * PoolBlock.Size);
+            return claims.ContainsAnyExcept((byte)0) ? HashOf(claims) : NoClaims;
+        }
+    }
 
     /// <summary>Number of the block in the area that a session writes.</summary>
     public static int BlockOf(ulong session) => (int)(session % Blocks);
@@ -59,39 +66,35 @@ public sealed class LeaseArea
     }
 
     /// <summary>Reads the area of a disk.</summary>
-    /// <param name="bytes">Its bytes.</param>
+    /// <param name="bytes">Its bytes, which stay as they are.</param>
     /// <param name="pool">The pool.</param>
     /// <param name="disk">The disk.</param>
     /// <param name="offset">Byte offset of the area on the disk.</param>
-    internal static LeaseArea Decode(ReadOnlySpan<byte> bytes, PoolId pool, DiskId disk, long offset)
+    internal static LeaseArea Decode(byte[] bytes, PoolId pool, DiskId disk, long offset)
     {
         bool isTorn = false;
         LeaseBlock?[] blocks = new LeaseBlock?[Blocks];
         LeaseClaim?[] claims = new LeaseClaim?[Claims];
         for (int i = 0; i < Blocks + Claims; i++)
         {
-            ReadOnlySpan<byte> block = bytes.Slice(i * PoolBlock.Size, PoolBlock.Size);
+            ReadOnlySpan<byte> block = bytes.AsSpan(i * PoolBlock.Size, PoolBlock.Size);
             PoolBlock place = new(pool, disk, (offset / PoolBlock.Size) + i);
-            if (i >= Blocks)
+            bool isWhole;
+            if (i < Blocks)
             {
-                claims[i - Blocks] = LeaseClaim.Decode(block, place);
-            }
-            else if (LeaseBlock.Decode(block, place) is { } lease && BlockOf(lease.Session.Session) == i)
-            {
-                blocks[i] = lease;
+                blocks[i] = LeaseBlock.Decode(block, place) is { } lease && BlockOf(lease.Session.Session) == i ? lease : null;
+                isWhole = blocks[i] is not null;
             }
             else
             {
-                isTorn |= block.ContainsAnyExcept((byte)0);
+                claims[i - Blocks] = LeaseClaim.Decode(block, place);
+                isWhole = claims[i - Blocks] is not null;
             }
+
+            isTorn |= !isWhole && block.ContainsAnyExcept((byte)0);
         }
 
-        LeaseArea read = new()
-        {
-            IsTorn = isTorn,
-            BlocksHash = HashOf(bytes[..(Blocks * PoolBlock.Size)]),
-            ClaimsHash = HashOf(bytes.Slice(Blocks * PoolBlock.Size, Claims * PoolBlock.Size)),
-        };
+        LeaseArea read = new(bytes) { IsTorn = isTorn };
         blocks.CopyTo(read._blocks, 0);
         claims.CopyTo(read._claims, 0);
         return read;

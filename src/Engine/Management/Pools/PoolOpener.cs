@@ -231,7 +231,7 @@ internal sealed class PoolOpener(
             managed.SetKnown(PoolSummary.OfLabels(id, disks), managed.Reason);
             if (isFirst || !managed.AwaitsLease)
             {
-                core.Notice($"Storage pool {managed.State!.Pool!.FriendlyName} is not open: {managed.Reason}");
+                core.Notice($"Storage pool {managed.State!.Pool!.FriendlyName} is not open: {result.Reason}");
             }
 
             return null;

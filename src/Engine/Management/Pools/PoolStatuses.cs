@@ -21,6 +21,7 @@ internal static class PoolStatuses
             Description = state.Pool,
             Health = pool is null && status != PoolOperationalStatus.InService ? HealthStatus.Unhealthy : PoolCondition.HealthOf(status),
             IsOpen = pool is not null,
+            AwaitsLease = managed.AwaitsLease,
             OperationalStatus = status,
             StatusReason = WithCopies(pool is null || managed.IsBeingOpened ? managed.Reason : PoolCondition.ReasonOf(pool), managed.Copies),
             SizeBytes = disks.Sum(disk => disk.SlabCount * slab),

@@ -30,7 +30,8 @@ internal sealed class ManagedPoolSnapshot
         Pool = pool;
         State = pool?.State ?? managed.State;
         Reason = managed.Reason;
-        IsBeingOpened = managed.Opening is not null;
+        AwaitsLease = managed.AwaitsLease;
+        IsBeingOpened = managed.Opening is not null || (pool is null && managed.ClosedStatus == PoolOperationalStatus.InService);
         ClosedStatus = managed.ClosedStatus;
         VirtualDisks = disks;
         _unopened = new Dictionary<VirtualDiskId, string>(managed.Unopened);
@@ -57,6 +58,9 @@ internal sealed class ManagedPoolSnapshot
 
     /// <summary>Whether it is being opened: the pool itself, or its virtual disks.</summary>
     internal bool IsBeingOpened { get; }
+
+    /// <summary>Whether it is not open because its lease is waited for.</summary>
+    internal bool AwaitsLease { get; }
 
     /// <summary>Reason why the pool is not open.</summary>
     internal string Reason { get; }

@@ -18,7 +18,8 @@ namespace TierSpaces.Engine.Pools;
 // Invariants
 //  1. Nothing is written before the look that allows it has found the majority of the votes.
 //  2. A session is above every session, claim and promise that was read.
-//  3. The witness counts where this host has been the last holder; another host cannot read it, so it never counts for a claim.
+//  3. What a majority holds is on one disk at least of every other majority: areas with damaged blocks are left out where the rest is one.
+//  4. The witness counts where this host has been the last holder; another host cannot read it, so it never counts for a claim.
 
 /// <summary>Takes the lease of a pool, step by step.</summary>
 internal sealed class LeaseTaker
@@ -56,6 +57,8 @@ internal sealed class LeaseTaker
         }
 
         Compare(view, read, nowNs);
+        List<LeaseDisk> whole = read.FindAll(static disk => !disk.Area!.IsTorn);
+        read = votes.AreMajority(whole, withWitness: true) ? whole : read;
         LeaseSight sight = new(read, promised, environment.Host);
         if (_claim is { } claim)
         {

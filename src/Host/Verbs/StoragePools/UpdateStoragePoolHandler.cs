@@ -36,7 +36,8 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
                 {
                     throw new StorageException(
                         StorageErrors.PoolStateForbids, $"Storage pool '{pool.FriendlyName}' is not open: {updated.StatusReason}.",
-                        "Make its missing physical disks available, or register them: it opens by itself then.", pool.FriendlyName);
+                        updated.AwaitsLease ? "It opens by itself when that host has closed it."
+                            : "Make its missing physical disks available, or register them: it opens by itself then.", pool.FriendlyName);
                 }
             }).ConfigureAwait(false);
         }

@@ -36,6 +36,12 @@ public sealed class PoolBlockTests
     internal static DiskLabel Label { get; } = new(
         s_pool, s_disk, new DiskNumber(5), 64 << 20, new SlabGeometry(1 << 20), 638_000_000_000_000_000, default);
 
+    internal static LeaseBlock Lease { get; } = new(
+        new SessionToken(4, 44), new HostIdentity(new Guid("0a0b0c0d-0e0f-1011-1213-141516171819"), new Guid("1a1b1c1d-1e1f-2021-2223-242526272829"), "alpha"),
+        Counter: 17, UtcTicks: 638_000_000_000_000_000, LeaseState.Serving, ClaimsHash: 0x1122334455667788);
+
+    internal static LeaseClaim Claim { get; } = new(new SessionToken(5, 55), new Guid("2a2b2c2d-2e2f-3031-3233-343536373839"));
+
     internal static byte[] Make(string kind)
     {
         byte[] block = new byte[PoolBlock.Size];
@@ -53,6 +59,12 @@ public sealed class PoolBlockTests
             case "checkpoint page":
                 new CheckpointPage(7, new PageKey(PageKind.Rows, default, 4, 2)).Encode(block, Place, new byte[] { 4, 5, 6 });
                 break;
+            case "lease":
+                Lease.Encode(block, Place);
+                break;
+            case "claim":
+                Claim.Encode(block, Place);
+                break;
             default:
                 return new WitnessRecord(s_pool, View.Witness, 4, View) { History = History }.Encode();
         }
@@ -68,6 +80,8 @@ public sealed class PoolBlockTests
     [InlineData("journal block")]
     [InlineData("checkpoint page")]
     [InlineData("witness")]
+    [InlineData("lease")]
+    [InlineData("claim")]
     public void A_flipped_byte_is_never_believed(string kind)
     {
         byte[] whole = Make(kind);
@@ -85,6 +99,8 @@ public sealed class PoolBlockTests
     [InlineData("superblock")]
     [InlineData("journal block")]
     [InlineData("checkpoint page")]
+    [InlineData("lease")]
+    [InlineData("claim")]
     public void A_block_of_another_pool_disk_or_place_is_not_believed(string kind)
     {
         byte[] whole = Make(kind);
@@ -114,6 +130,18 @@ public sealed class PoolBlockTests
         Assert.Equal((View.Rank, View.Synced, View.Witness), (read.View.Rank, read.View.Synced, read.View.Witness));
         Assert.Equal(View.Members.AsEnumerable(), read.View.Members);
         Assert.Equal(View.Prior!.Disks.AsEnumerable(), read.View.Prior!.Disks);
+    }
+
+    [Fact]
+    public void A_lease_and_a_claim_come_back_as_they_were_and_fit_into_a_sector()
+    {
+        Assert.Equal(Lease, LeaseBlock.Decode(Make("lease"), Place));
+        Assert.Equal(Claim, LeaseClaim.Decode(Make("claim"), Place));
+        byte[] longest = new byte[PoolBlock.Size];
+        LeaseBlock named = Lease with { Host = Lease.Host with { Name = new string('\u20AC', HostIdentity.NameMax) }, State = LeaseState.Closed };
+        named.Encode(longest, Place);
+        Assert.Equal(named, LeaseBlock.Decode(longest, Place));
+        Assert.True(longest.AsSpan(512).IndexOfAnyExcept((byte)0) < 0, "A device with sectors of 512 bytes can tear it.");
     }
 
     // A release that knows no votes of members reads all of it but these, and says which release it needs.
@@ -183,6 +211,8 @@ public sealed class PoolBlockTests
         "superblock" => Superblock.Decode(block, place.Pool, place.Disk, place.Number * PoolBlock.Size, out _) == BlockStatus.Intact,
         "journal block" => MetadataBlock.TryDecode(block, place, out _, out _, out _),
         "checkpoint page" => CheckpointPage.TryDecode(block, place, out _, out _),
+        "lease" => LeaseBlock.Decode(block, place) is not null,
+        "claim" => LeaseClaim.Decode(block, place) is not null,
         _ => WitnessRecord.Decode(block, s_pool, View.Witness) is not null,
     };
 }

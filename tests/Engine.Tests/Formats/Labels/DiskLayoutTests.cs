@@ -16,6 +16,8 @@ public sealed class DiskLayoutTests
             Assert.Equal(DiskLayout.Journal, DiskLayout.SuperblockRingA + (DiskLayout.SuperblockSlots * DiskLayout.BlockBytes));
             Assert.Equal(layout.Heap, layout.JournalBlock((ulong)layout.JournalBlocks - 1) + DiskLayout.BlockBytes);
             Assert.True(layout.HeapPage((uint)layout.HeapPages - 1) + DiskLayout.BlockBytes <= layout.SlabArea);
+            Assert.True(layout.Lease >= layout.HeapPage((uint)layout.HeapPages - 1) + DiskLayout.BlockBytes);
+            Assert.True(layout.Lease + LeaseArea.Bytes <= layout.SlabArea, $"{bytes} bytes leave no room for a lease");
             Assert.True(layout.SlabOffset(layout.SlabCount - 1) + slabs.Stride <= layout.SuperblockRingB);
             Assert.True(layout.SuperblockRingB - layout.SlabOffset(layout.SlabCount - 1) < 2 * slabs.Stride);
             Assert.True(layout.LabelB + DiskLayout.BlockBytes <= bytes && bytes - layout.LabelB < 2 * DiskLayout.BlockBytes);

@@ -79,6 +79,27 @@ public sealed class LeaseTests
         Assert.Equal(pool.Session + 1, opened!.Session);
     }
 
+    /// <summary>What a majority holds is on each disk of another one, or on its neighbor: one disk with rot in its area is not needed.</summary>
+    [Theory]
+    [InlineData(1, 0)]
+    [InlineData(1, 5)]
+    [InlineData(1, LeaseArea.Blocks + 2)]
+    [InlineData(2, 5)]
+    public void Rot_in_the_lease_area_of_a_minority_of_the_disks_holds_nothing_up(int disks, int block)
+    {
+        Pool pool = _a.Create();
+        for (ushort i = 1; i <= disks; i++)
+        {
+            byte[] rot = new byte[PoolBlock.Size];
+            rot[9] = 1;
+            _media[i - 1].Write(pool.Layout(new DiskNumber(i)).Lease + ((long)block * PoolBlock.Size), rot);
+        }
+
+        (Pool? opened, long tookNs) = _a.Killed().Open(pool.Id, 60 * Second);
+        Assert.NotNull(opened);
+        Assert.True(disks == 1 ? tookNs < Second : tookNs > 21 * Second, $"{tookNs / 1e9} s");
+    }
+
     [Fact]
     public void After_another_start_of_the_machine_its_pool_opens_within_10_seconds()
     {
