@@ -37,9 +37,13 @@ internal sealed class Home : IDisposable
 
     internal string PathOf(string name) => Path.Combine(Root, name);
 
+    /// <summary>A program and its arguments that start every command, which it gets behind them; empty: none.</summary>
+    internal string[] Prefix { get; init; } = [];
+
     internal ProcessStartInfo CommandLine(params string[] words)
     {
-        ProcessStartInfo start = new(Executable.Path, words);
+        string[] line = [.. Prefix, Executable.Path, .. words];
+        ProcessStartInfo start = new(line[0], line[1..]);
         start.Environment["TIERSPACES_HOME"] = Folder;
         foreach ((string name, string value) in Variables)
         {

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Verification;
 /// </summary>
 public sealed class SimMedia
 {
-    private const int LongCache = 64;
+    private const int LongCache = 16;
     private const int LongestCache = 4096;
 
     private static readonly byte[] s_smallZeros = new byte[512];
@@ -84,13 +84,12 @@ public sealed class SimMedia
     internal void Write(long offset, byte[][] sectors) => _cache.Add(new CachedWrite(offset / SectorSize, sectors));
 
     /// <summary>
-    /// What a disk does by itself: in a long cache the oldest write becomes durable when the same place is written once more, and in a very long one anyway.
+    /// What a disk does by itself: in a long cache the oldest write becomes durable when one place is written twice running, and in a very long one anyway.
     /// Returns the number of such writes.
     /// </summary>
     internal int WriteBack()
     {
-        (long Place, int Sectors) oldest = (_cache[0].FirstSector, _cache[0].Sectors.Length), newest = (_cache[^1].FirstSector, _cache[^1].Sectors.Length);
-        if (_cache.Count <= (oldest == newest ? LongCache : LongestCache))
+        if (_cache.Count <= LongCache || (_cache.Count <= LongestCache && _cache[^1].FirstSector != _cache[^2].FirstSector))
         {
             return 0;
         }

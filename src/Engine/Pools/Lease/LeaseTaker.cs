@@ -80,7 +80,7 @@ internal sealed class LeaseTaker
 
         if (!sight.IsClosed && stillNs < LeaseTimes.SilenceNs)
         {
-            return _isMoving ? LeaseAnswer.Refuse($"it is in use: {sight.Holder}")
+            return _isMoving && stillNs < LeaseTimes.TwinNs ? LeaseAnswer.Refuse($"it is in use: {sight.Holder}")
                 : LeaseAnswer.Wait($"{sight.LastHolder} {Waiting(stillNs, LeaseTimes.SilenceNs)}");
         }
 

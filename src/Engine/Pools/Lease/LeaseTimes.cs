@@ -20,7 +20,7 @@ internal static class LeaseTimes
     /// <summary>A host that has not renewed for so long does not serve.</summary>
     internal const long SilenceNs = LeaseNs + MarginNs;
 
-    /// <summary>A copy of this machine that serves is seen to renew within this time.</summary>
+    /// <summary>A host that serves, also a copy of this machine, is seen to renew within this time.</summary>
     internal const long TwinNs = (2 * RenewalNs) + MarginNs;
 
     /// <summary>A claim is void unless it is on the majority so soon after the look that decided it.</summary>

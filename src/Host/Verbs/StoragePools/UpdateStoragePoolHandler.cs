@@ -14,9 +14,9 @@ namespace TierSpaces.Host.Verbs.StoragePools;
 /// </summary>
 internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHandler<UpdateStoragePoolRequest, StoragePoolInfo>
 {
-    // Longer than the whole way to a lease; a step that was forced shows itself within the second time.
+    // Longer than the whole way to a lease; within the second time it is seen whether a host still renews.
     private static readonly TimeSpan s_leasePatience = TimeSpan.FromSeconds(60);
-    private static readonly TimeSpan s_forcePatience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan s_forcePatience = TimeSpan.FromSeconds(8);
 
     /// <inheritdoc/>
     protected override async Task HandleAsync(
@@ -32,7 +32,7 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
                 StoragePoolStatus known = await AwaitLeaseAsync(pool.Concrete, request.Force, reply, cancellation).ConfigureAwait(false);
                 StoragePoolStatus updated = await RaiseAsync(known, reply).ConfigureAwait(false);
                 reply.Add(request.PassThru && !reply.IsWhatIf ? [updated.ToInfo()] : []);
-                if (!reply.IsWhatIf && !updated.IsOpen)
+                if (!reply.IsWhatIf && (!updated.IsOpen || updated.OperationalStatus == PoolOperationalStatus.Incomplete))
                 {
                     throw new StorageException(
                         StorageErrors.PoolStateForbids, $"Storage pool '{pool.FriendlyName}' is not open: {updated.StatusReason}.",
