@@ -149,8 +149,18 @@ internal sealed class PoolOpening
                 }
 
                 PoolOpenResult opened = await Open(_environment, _id, again, _taker, grant);
+                if (opened.Pool is null)
+                {
+                    await new LeaseHolder(_environment, grant).Close();
+                }
+
                 return opened with { Refused = [.. _rejected, .. opened.Refused] };
             }
+        }
+
+        if (view.Rank != grant.View)
+        {
+            return Failure(PoolOperationalStatus.InService, "its members have changed while its lease was taken", recovered.State, view) with { AwaitsLease = true };
         }
 
         LeaseHolder lease = new(_environment, grant with { Disks = [.. voters.Select(voter => new LeaseDisk(_environment.Lane, voter))] });

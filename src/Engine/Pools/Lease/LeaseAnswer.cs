@@ -8,7 +8,8 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="UntilNs">It runs until this time on the boot clock.</param>
 /// <param name="Disks">The disks whose areas were read.</param>
 /// <param name="IsTaken">Whether another host may have held the pool since its disks were looked at.</param>
-internal sealed record LeaseGrant(SessionToken Session, long UntilNs, IReadOnlyList<LeaseDisk> Disks, bool IsTaken);
+/// <param name="View">The view of whose votes it has the majority.</param>
+internal sealed record LeaseGrant(SessionToken Session, long UntilNs, IReadOnlyList<LeaseDisk> Disks, bool IsTaken, ViewRank View);
 
 /// <summary>Result of a step to the lease: the lease, or what is waited for.</summary>
 /// <param name="Grant">The lease; null: not yet.</param>

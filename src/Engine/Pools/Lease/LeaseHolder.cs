@@ -34,7 +34,7 @@ internal sealed class LeaseHolder
 
     /// <summary>A holder of a new session, which is on no disk yet.</summary>
     internal LeaseHolder(PoolEnvironment environment, SessionToken session)
-        : this(environment, new LeaseGrant(session, environment.Lane.BootNs + LeaseTimes.LeaseNs, [], IsTaken: false))
+        : this(environment, new LeaseGrant(session, environment.Lane.BootNs + LeaseTimes.LeaseNs, [], IsTaken: false, default))
     {
     }
 
@@ -166,7 +166,7 @@ internal sealed class LeaseHolder
 
     private LeaseDisk[] Disks()
     {
-        MemberDisk[] present = [.. _members!.All.Values];
+        MemberDisk[] present = [.. _members?.All.Values ?? []];
         if (present.Length == 0)
         {
             return [.. _disks.Values];   // the pool is being opened

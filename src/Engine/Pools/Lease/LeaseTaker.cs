@@ -165,7 +165,7 @@ internal sealed class LeaseTaker
         }
 
         IsForced = false;
-        return LeaseAnswer.Of(new LeaseGrant(session, startNs + LeaseTimes.LeaseNs, read, isTaken));
+        return LeaseAnswer.Of(new LeaseGrant(session, startNs + LeaseTimes.LeaseNs, read, isTaken, votes.View.Rank));
     }
 
     private LeaseAnswer Yield(ILane lane)
