@@ -81,6 +81,48 @@ public sealed class LeaseTests
         Assert.Equal(pool.Session + 1, opened!.Session);
     }
 
+    [Fact]
+    public void A_killed_host_does_not_open_at_once_what_another_host_has_claimed_meanwhile()
+    {
+        Pool pool = _a.Create();
+        LeaseClaim claim = new(new SessionToken(pool.Session + 1, 7), new Guid(2, 0, 0, new byte[8]));
+        foreach (ushort number in (ushort[])[1, 2])
+        {
+            long at = pool.Layout(new DiskNumber(number)).Lease + ((long)LeaseArea.Blocks * PoolBlock.Size);
+            byte[] block = new byte[PoolBlock.Size];
+            claim.Encode(block, new PoolBlock(pool.Id, pool.State.Disks[new DiskNumber(number)].Description.Id, at / PoolBlock.Size));
+            _media[number - 1].Write(at, block);
+        }
+
+        (Pool? opened, long tookNs) = _a.Killed().Open(pool.Id, 60 * Second);
+        Assert.NotNull(opened);
+        Assert.InRange(tookNs, 33 * Second, 36 * Second);
+        Assert.Equal(pool.Session + 2, opened!.Session);
+    }
+
+    [Fact]
+    public void A_claim_of_a_host_that_was_suspended_while_it_wrote_it_is_void()
+    {
+        Pool pool = _a.Create();
+        _a.Close(pool);
+        long claims = pool.Layout(new DiskNumber(1)).Lease + ((long)LeaseArea.Blocks * PoolBlock.Size);
+        _b.Devices[0].OnRequest = (operation, offset, _) => _b.Lane.IsStuck |= operation == SimOperation.Write && offset >= claims;
+        string reason = "";
+        Open().Forget();
+        Advance(12 * Second);
+        Assert.Equal("", reason);
+        _b.Devices[0].OnRequest = null;
+        _b.Thaw();
+        Advance(Second);
+        Assert.Contains("a claim cannot be written", reason);
+
+        async LaneTask Open()
+        {
+            await _b.Lane.Delay(0);
+            reason = (await _b.OpenNow(pool.Id)).Reason;
+        }
+    }
+
     /// <summary>What a majority holds is on each disk of another one, or on its neighbor: one disk with rot in its area is not needed.</summary>
     [Theory]
     [InlineData(1, 0)]
