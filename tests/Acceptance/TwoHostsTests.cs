@@ -98,6 +98,11 @@ public sealed class TwoHostsTests : IDisposable
         RequireRefused(first);
         Assert.True(IsOpen(second));
         Verify(second);
+
+        Signal(second, "-KILL");   // the next process makes another session and another view, which the first host has to see
+        second.Eventually("the pool is open again", () => second.Try("Get-StoragePool", "p").ExitCode == 0 && IsOpen(second));
+        second.Run("Connect-VirtualDisk", "v");
+        Verify(second);
     }
 
     private static void RequireRefused(Home home)

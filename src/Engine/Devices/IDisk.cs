@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices;
@@ -164,6 +165,11 @@ public interface IDisk : IBlockStore
     /// <exception cref="InvalidOperationException">The disk is closed, or is itself a handle of a kind that cannot be shared again.</exception>
     /// <exception cref="DiskOpenException">The process has too many open files.</exception>
     DiskShare Share() => throw new NotSupportedException($"{Identity.Uri}: this kind of disk can be used by one lane only.");
+
+    /// <summary>Gives calls that zero, unmap or discard ranges a condition, which is looked at just before each of them is made; null: none.</summary>
+    internal void GuardCalls(ICallCondition? condition)
+    {
+    }
 
     /// <summary>
     /// Waits for everything in flight and closes this way to the device. The last one of the owner and its handles to be closed releases the exclusive lock.

@@ -11,6 +11,11 @@ internal static unsafe class FileCalls
     /// <summary>Does one operation; a count, a negative errno or <see cref="Gone"/>. Interrupted calls are repeated.</summary>
     internal static int Run(in FileOperation operation)
     {
+        if (operation.Opcode is FileOpcode.Allocate or FileOpcode.Discard or FileOpcode.ZeroOut && operation.File.Guard?.Condition?.Await() == false)
+        {
+            return -Errno.EIO;
+        }
+
         int result;
         do
         {

@@ -121,7 +121,7 @@ internal sealed class PoolOpening
         }
 
         return _disks.Count == 0 ? Failure(PoolOperationalStatus.Incomplete, "the pool knows none of the disks that are there", recovered.State, view)
-            : recovered.State.Pool!.HasLease ? await BeginUnderLease(quorum, recovered, witness)
+            : recovered.State.Pool!.HasLease && !_environment.IsReadOnly ? await BeginUnderLease(quorum, recovered, witness)
             : await Begin(quorum, recovered, witness, null);
     }
 
@@ -160,7 +160,8 @@ internal sealed class PoolOpening
 
         if (view.Rank != grant.View)
         {
-            return Failure(PoolOperationalStatus.InService, "its members have changed while its lease was taken", recovered.State, view) with { AwaitsLease = true };
+            const string reason = "its members have changed while its lease was taken";
+            return Failure(PoolOperationalStatus.InService, reason, recovered.State, view) with { AwaitsLease = true };
         }
 
         LeaseHolder lease = new(_environment, grant with { Disks = [.. voters.Select(voter => new LeaseDisk(_environment.Lane, voter))] });

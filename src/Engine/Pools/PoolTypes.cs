@@ -18,6 +18,9 @@ public sealed record PoolEnvironment(ILane Lane, StateFolder State, Guid NodeId,
     /// <summary>Name of the machine, for people.</summary>
     public string HostName { get; init; } = "";
 
+    /// <summary>Whether its disks are only read, and keep what is written in memory: no lease is taken, whichever host holds the pool.</summary>
+    public bool IsReadOnly { get; init; }
+
     /// <summary>This host, as leases name it.</summary>
     internal HostIdentity Host => new(NodeId, BootId, HostName);
 

@@ -120,6 +120,9 @@ public sealed class EmulatedDisk : IDisk
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
 
     /// <inheritdoc/>
+    void IDisk.GuardCalls(ICallCondition? condition) => _below.GuardCalls(condition);
+
+    /// <inheritdoc/>
     public DiskShare Share()
     {
         if (_closing)

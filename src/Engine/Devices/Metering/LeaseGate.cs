@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Lanes.Native;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices;
@@ -12,9 +13,10 @@ namespace TierSpaces.Engine.Devices;
 /// both are held back; what is held back ends with an error once the pool belongs to another host.
 /// </summary>
 /// <param name="untilNs">The lease runs until this time on the boot clock.</param>
-internal sealed class LeaseGate(long untilNs)
+internal sealed class LeaseGate(long untilNs) : ICallCondition
 {
-    private const long PollNs = 20_000_000;
+    private const int PollMs = 20;
+    private const long PollNs = PollMs * 1_000_000L;
 
     private long _untilNs = untilNs;
     private volatile bool _isShut;
@@ -39,6 +41,19 @@ internal sealed class LeaseGate(long untilNs)
     {
         _isShut = true;
         Volatile.Write(ref _untilNs, 0);
+    }
+
+    /// <summary>The same on a thread, for lanes with the clock of the machine.</summary>
+    public bool Await()
+    {
+        while (Libc.BootTimeNs() >= Volatile.Read(ref _untilNs) && !_isShut)
+        {
+#pragma warning disable RS0030 // a thread for blocking calls, which no lane waits for
+            Thread.Sleep(PollMs);
+#pragma warning restore RS0030
+        }
+
+        return !_isShut;
     }
 
     /// <summary>Waits until the lease runs; DeviceGone when it never will.</summary>

@@ -109,7 +109,11 @@ public sealed class MeteredDisk : IDisk
     internal LeaseGate? Gate
     {
         get => _handles.Gate;
-        set => _handles.Gate = value;
+        set
+        {
+            _handles.Gate = value;
+            _below.GuardCalls(value);
+        }
     }
 
     internal DiskWatch Watch => _watch;

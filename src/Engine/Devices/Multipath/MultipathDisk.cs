@@ -198,6 +198,9 @@ internal sealed class MultipathDisk : IDisk
     }
 
     /// <inheritdoc/>
+    void IDisk.GuardCalls(ICallCondition? condition) => _common.GuardCalls(condition);
+
+    /// <inheritdoc/>
     public DiskShare Share()
     {
         if (!IsOwner || _isClosing)
@@ -502,6 +505,7 @@ internal sealed class MultipathDisk : IDisk
     private sealed class Common(MultipathDisk owner, DiskPath[] paths)
     {
         private volatile DiskPath[] _paths = paths;
+        private volatile ICallCondition? _condition;
 
         internal MultipathDisk Owner => owner;
 
@@ -523,7 +527,14 @@ internal sealed class MultipathDisk : IDisk
             {
                 IsSpread = value.Select(static path => DiskKindOf(path.Uri)).Distinct().Count() == 1;
                 _paths = value;
+                GuardCalls(_condition);
             }
+        }
+
+        internal void GuardCalls(ICallCondition? condition)
+        {
+            _condition = condition;
+            Array.ForEach(_paths, path => path.Disk.GuardCalls(condition));
         }
 
         private static string DiskKindOf(string uri) => uri[..uri.IndexOf(':')];

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices.Raw;
@@ -19,6 +20,9 @@ internal sealed class DeviceUsers
     private int _failedFlushes;    // flushes that failed, but for want of room
     private int _fullFlushes;      // flushes that failed for want of room
     private volatile bool _isGone;
+
+    /// <summary>What calls that change ranges of the device wait for.</summary>
+    internal CallGuard Guard { get; } = new();
 
     /// <summary>Whether the device has been found gone by any of them.</summary>
     internal bool IsGone => _isGone;

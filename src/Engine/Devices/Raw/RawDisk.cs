@@ -49,6 +49,7 @@ public sealed class RawDisk : IDisk
         _users = users;
         _reported = users.Failures;
         _file = lane.AddFile(device.Descriptor, device.IsForeign ? device.SizeBytes : 0);
+        _file.Guard = users.Guard;
         _tryPageCache = device.Access == DiskAccess.Buffered && !device.IsForeign;
         _unaligned = device.Access == DiskAccess.Direct ? new UnalignedAccess(this, device) : null;
         _ranges = new RawRanges(this, device, _file, _unaligned);
@@ -172,6 +173,9 @@ public sealed class RawDisk : IDisk
 
         return _ranges.StatusOfFile(offset, length, extents);
     }
+
+    /// <inheritdoc/>
+    void IDisk.GuardCalls(ICallCondition? condition) => _users.Guard.Condition = condition;
 
     /// <inheritdoc/>
     public DiskShare Share()

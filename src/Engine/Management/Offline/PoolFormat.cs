@@ -56,7 +56,7 @@ public sealed class PoolFormat : IOfflineFormat
     }
 
     private static LaneTask<PoolOpenResult> Open(ILane lane, PoolId pool, PoolScan[] members) =>
-        Pool.Open(new PoolEnvironment(lane, new StateFolder(lane, new ScratchHostState()), lane.NewGuid()), pool, members);
+        Pool.Open(new PoolEnvironment(lane, new StateFolder(lane, new ScratchHostState()), lane.NewGuid()) { IsReadOnly = true }, pool, members);
 
     private static OfflineDisk Describe(PoolScan scan)
     {

@@ -211,6 +211,11 @@ internal sealed class PoolOpener(
     {
         ManagedPool managed = core.Pools.GetOrAdd(id);
         bool isFirst = !managed.AwaitsLease;
+        foreach (RegisteredDisk disk in isFirst ? [] : disks)   // the host that held the pool went on writing
+        {
+            disk.Scan = await PoolScan.Scan(core.Lane, disk.Disk!);
+        }
+
         PoolOpenResult result = await Pool.Open(Environment(), id, [.. disks.Select(disk => disk.Scan!)], managed.Lease);
         managed.SetOpened(result);
         foreach (RejectedDisk rejected in result.Refused)

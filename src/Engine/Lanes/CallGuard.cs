@@ -1,0 +1,24 @@
+namespace TierSpaces.Engine.Lanes;
+
+/// <summary>Decides whether a call on a file may be begun.</summary>
+internal interface ICallCondition
+{
+    /// <summary>Waits until the call may be begun; false: it may not any more. Called on a thread, just before the call.</summary>
+    bool Await();
+}
+
+/// <summary>
+/// What calls that zero, unmap or discard ranges of a file wait for on their threads, for all lanes that use the file. They may have been in a queue while the
+/// process was stopped: what allowed them when they were queued may be over.
+/// </summary>
+internal sealed class CallGuard
+{
+    private volatile ICallCondition? _condition;
+
+    /// <summary>The condition; null: there is none. Set and read on any lane and thread.</summary>
+    internal ICallCondition? Condition
+    {
+        get => _condition;
+        set => _condition = value;
+    }
+}
