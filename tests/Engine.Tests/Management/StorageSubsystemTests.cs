@@ -218,7 +218,7 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
             await _subsystem.PhysicalDisks.RegisterAsync(new RegistrationSpec { Path = Path.Combine(_folder, $"moved{i}.img") });
         }
 
-        for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < TimeSpan.FromSeconds(20); await Task.Delay(200))
+        for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < TimeSpan.FromSeconds(40); await Task.Delay(200))
         {
             if (Assert.Single(await _subsystem.Pools.ListAsync()).IsOpen)
             {
