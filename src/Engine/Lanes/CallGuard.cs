@@ -1,10 +1,23 @@
 namespace TierSpaces.Engine.Lanes;
 
+/// <summary>Whether a call on a file may be begun.</summary>
+internal enum CallPermission
+{
+    /// <summary>It may.</summary>
+    Now,
+
+    /// <summary>Not at the moment: it goes back into the queue.</summary>
+    Later,
+
+    /// <summary>It may not any more.</summary>
+    Never,
+}
+
 /// <summary>Decides whether a call on a file may be begun.</summary>
 internal interface ICallCondition
 {
-    /// <summary>Waits until the call may be begun; false: it may not any more. Called on a thread, just before the call.</summary>
-    bool Await();
+    /// <summary>Decides. Called on a thread, just before the call; does not wait: other calls on the file need the thread.</summary>
+    CallPermission Look();
 }
 
 /// <summary>

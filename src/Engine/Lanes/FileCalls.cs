@@ -8,12 +8,16 @@ internal static unsafe class FileCalls
     /// <summary>Result of a status operation, and of what it ends: the file has no name any more, or is shorter than it was. No errno.</summary>
     internal const int Gone = -4096;
 
-    /// <summary>Does one operation; a count, a negative errno or <see cref="Gone"/>. Interrupted calls are repeated.</summary>
+    /// <summary>Result of an operation that may not be begun at the moment and was not. No errno.</summary>
+    internal const int Held = -4097;
+
+    /// <summary>Does one operation; a count, a negative errno, <see cref="Gone"/> or <see cref="Held"/>. Interrupted calls are repeated.</summary>
     internal static int Run(in FileOperation operation)
     {
-        if (operation.Opcode is FileOpcode.Allocate or FileOpcode.Discard or FileOpcode.ZeroOut && operation.File.Guard?.Condition?.Await() == false)
+        if (operation.Opcode is FileOpcode.Allocate or FileOpcode.Discard or FileOpcode.ZeroOut
+            && operation.File.Guard?.Condition?.Look() is { } permission and not CallPermission.Now)
         {
-            return -Errno.EIO;
+            return permission == CallPermission.Later ? Held : -Errno.EIO;
         }
 
         int result;

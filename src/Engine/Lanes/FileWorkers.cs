@@ -23,6 +23,8 @@ internal delegate int FileCall(in FileOperation operation);
 /// <param name="idleMs">Time after which a thread without work ends, in milliseconds.</param>
 internal sealed class FileWorkers(string name, int perFile, Action wakeLane, FileCall? call = null, int idleMs = 10_000)
 {
+    private const int HeldMs = 20;
+
     private readonly record struct Outcome(ICompletionTarget Target, int Result);
 
     private readonly FileCall _call = call ?? FileCalls.Run;
@@ -138,6 +140,12 @@ internal sealed class FileWorkers(string name, int perFile, Action wakeLane, Fil
         while (Take(out FileQueue queue) is { } job)
         {
             int result = _call(job.Operation);
+            if (result == FileCalls.Held)
+            {
+                PutBack(queue, job);
+                continue;
+            }
+
             lock (_gate)
             {
                 queue.Running--;
@@ -148,6 +156,21 @@ internal sealed class FileWorkers(string name, int perFile, Action wakeLane, Fil
             }
 
             wakeLane();
+        }
+    }
+
+    /// <summary>Puts an operation that may not be begun now behind the others of its file, after a pause.</summary>
+    private void PutBack(FileQueue queue, FileJob job)
+    {
+#pragma warning disable RS0030 // a thread for blocking calls, which no lane waits for
+        Thread.Sleep(HeldMs);
+#pragma warning restore RS0030
+        lock (_gate)
+        {
+            queue.Running--;
+            _coming++;
+            queue.Jobs.Enqueue(job);
+            MakeReady(queue);
         }
     }
 

@@ -152,9 +152,11 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
 
     /// <summary>
     /// Operations that the ring does not have, and all of a watched file: a file system may wait for its daemon or server already while it takes an entry of
-    /// the ring, as FUSE does for the extended attributes of a file that is written to.
+    /// the ring, as FUSE does for the extended attributes of a file that is written to. A call with a condition looks at it on a thread: the ring's own
+    /// workers are stopped with the process, and go on with it.
     /// </summary>
     private static bool IsForThread(in FileOperation operation) => operation.File.WatchedSize > 0
+        || (operation.Opcode == FileOpcode.Allocate && operation.File.Guard?.Condition is not null)
         || operation.Opcode is FileOpcode.Discard or FileOpcode.ZeroOut or FileOpcode.Status or FileOpcode.Close or FileOpcode.Call;
 
     private void ReadWakeDescriptor() => AddOther(

@@ -162,6 +162,60 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
         });
     }
 
+    // Such calls may be in the queue of a stopped process; reads and writes go past those that wait, or a lease could not be renewed any more.
+    [Fact]
+    public void ZeroingWaitsForTheLeaseAndIsNotDoneWhenTheLeaseIsLost()
+    {
+        using TemporaryImage image = Make(inMemory: false);
+        using TestLane test = TestLane.Create(backend, options);
+        test.Run(async () =>
+        {
+            RawDisk disk = await Open(test.Lane, image);
+            Assert.Equal(IoError.None, await WriteData(0));
+            LeaseGate gate = new(untilNs: 0);
+            ((IDisk)disk).GuardCalls(gate);
+            List<LaneTask<IoError>> zeroing = [.. Enumerable.Range(0, 64).Select(_ => disk.WriteZeroes(0, 4096, WriteFlags.None))];
+            for (int i = 0; i < 10; i++)
+            {
+                Assert.Equal(IoError.None, await WriteData(8192));
+                Assert.Equal(IoError.None, await disk.Flush());
+            }
+
+            Assert.All(zeroing, static one => Assert.False(one.IsCompleted));
+            Assert.True(await HoldsData(0));
+            gate.RunUntil(test.Lane.BootNs + 10_000_000_000);
+            foreach (LaneTask<IoError> one in zeroing)
+            {
+                Assert.Equal(IoError.None, await one);
+            }
+
+            Assert.False(await HoldsData(0));
+            gate.Shut();
+            Assert.NotEqual(IoError.None, await disk.WriteZeroes(8192, 4096, WriteFlags.None));
+            Assert.NotEqual(IoError.None, await disk.Unmap(8192, 4096));
+            Assert.True(await HoldsData(8192));
+            await disk.Close();
+
+            async LaneTask<IoError> WriteData(long offset)
+            {
+                IoBuffer buffer = test.Lane.Buffers.Rent(4096);
+                buffer.Span.Fill(7);
+                IoError error = await disk.Write(offset, buffer, WriteFlags.None);
+                test.Lane.Buffers.Return(buffer);
+                return error;
+            }
+
+            async LaneTask<bool> HoldsData(long offset)
+            {
+                IoBuffer buffer = test.Lane.Buffers.Rent(4096);
+                Assert.Equal(IoError.None, await disk.Read(offset, buffer));
+                bool holds = buffer.Span.ContainsAnyExcept((byte)0);
+                test.Lane.Buffers.Return(buffer);
+                return holds;
+            }
+        });
+    }
+
     [Fact]
     public void AFullHostIsNoSpaceAndNoDiskFailure()
     {

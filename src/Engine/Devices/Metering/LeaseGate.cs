@@ -15,8 +15,7 @@ namespace TierSpaces.Engine.Devices;
 /// <param name="untilNs">The lease runs until this time on the boot clock.</param>
 internal sealed class LeaseGate(long untilNs) : ICallCondition
 {
-    private const int PollMs = 20;
-    private const long PollNs = PollMs * 1_000_000L;
+    private const long PollNs = 20_000_000;
 
     private long _untilNs = untilNs;
     private volatile bool _isShut;
@@ -44,17 +43,8 @@ internal sealed class LeaseGate(long untilNs) : ICallCondition
     }
 
     /// <summary>The same on a thread, for lanes with the clock of the machine.</summary>
-    public bool Await()
-    {
-        while (Libc.BootTimeNs() >= Volatile.Read(ref _untilNs) && !_isShut)
-        {
-#pragma warning disable RS0030 // a thread for blocking calls, which no lane waits for
-            Thread.Sleep(PollMs);
-#pragma warning restore RS0030
-        }
-
-        return !_isShut;
-    }
+    public CallPermission Look() =>
+        _isShut ? CallPermission.Never : Libc.BootTimeNs() < Volatile.Read(ref _untilNs) ? CallPermission.Now : CallPermission.Later;
 
     /// <summary>Waits until the lease runs; DeviceGone when it never will.</summary>
     internal async LaneTask<IoError> Wait(ILane lane)

@@ -11,6 +11,8 @@ namespace TierSpaces.Engine.Management;
 //   2. Virtual disks of other pools whose remote cache is in it wait for it, detached.
 //   3. Its disks are looked for every two seconds; when the majority is there it is opened, and its virtual disks are exported as before.
 //
+// A pool whose lease is waited for is opened here too: what it waits for is looked at each half second.
+//
 // Invariants
 //  1. Only the pool that lost its majority is closed.
 //  2. While the pool is closed, its last known state stays known: it is shown as Incomplete, with the reason.
@@ -39,7 +41,7 @@ internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolO
 
     private async LaneTask<Nothing> CloseLost(ManagedPool managed, Pool lost)
     {
-        core.Notice($"Storage pool {lost.State.Pool!.FriendlyName} is closed: {lost.StatusReason} It is opened again when the majority is back.");
+        core.Notice($"Storage pool {lost.State.Pool!.FriendlyName} is closed: {lost.StatusReason} It is opened again as soon as it can be.");
         managed.SetLost(lost);
         await opener.StopDisks(managed);
         await managed.Close(clean: false);
