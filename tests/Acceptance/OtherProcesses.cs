@@ -13,7 +13,8 @@ internal sealed class OtherProcesses : IDisposable
 
     internal OtherProcesses()
     {
-        _first = Tool.Start("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sleep", "infinity");
+        // A shell, which ends processes whose parents are gone: a host that was killed would stay as a process that has ended.
+        _first = Tool.Start("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c", "sleep infinity & wait");
         string children = $"/proc/{_first.Id}/task/{_first.Id}/children";
         string inside = "";
         for (Stopwatch watch = Stopwatch.StartNew(); inside.Length == 0 && watch.Elapsed < TimeSpan.FromSeconds(5); Thread.Sleep(20))
@@ -21,10 +22,10 @@ internal sealed class OtherProcesses : IDisposable
             inside = File.ReadAllText(children).Trim();
         }
 
-        // The child mounts its /proc before it becomes sleep.
+        // The child mounts its /proc before it becomes the shell.
         for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < TimeSpan.FromSeconds(5); Thread.Sleep(20))
         {
-            if (File.ReadAllText($"/proc/{inside}/comm").Trim() == "sleep")
+            if (File.ReadAllText($"/proc/{inside}/comm").Trim() == "bash")
             {
                 break;
             }
