@@ -33,6 +33,7 @@ public sealed class CrashSimulation
     private readonly Random _illness;      // of the sick disk
     private readonly int _sick = -1;       // the disk that rots, loses writes, fails reads or lies about flushes; -1: none
     private readonly HashSet<int> _returning = [];   // disks that are on their way back into the view
+    private readonly HashSet<int> _lostAgain = [];   // of those, the ones that were lost meanwhile
     private int _pulled;
     private long _scrubCursor;
     private int _scrubbed;   // which of the spaces
@@ -250,7 +251,7 @@ public sealed class CrashSimulation
                 break;
             case 18 when lane.Next(4) == 0 && _pulled < _scenario.Redundancy:
                 _pulled++;
-                LoseDisk(_world.Disks[_sick >= 0 ? _sick : lane.Next(_world.Disks.Length)]);   // what is lost stays within the redundancy
+                LoseDisk(_sick >= 0 ? _sick : lane.Next(_world.Disks.Length));   // what is lost stays within the redundancy
                 break;
             default:
                 await lane.Delay(lane.Next(5_000_000));
@@ -266,9 +267,11 @@ public sealed class CrashSimulation
     }
 
     /// <summary>A disk is pulled, or hangs with whatever is in flight: for good, or until after its deadline, or not that long.</summary>
-    private void LoseDisk(SimDisk disk)
+    private void LoseDisk(int number)
     {
         SimLane lane = _world.Lane;
+        SimDisk disk = _world.Disks[number];
+        _lostAgain.UnionWith(_returning.Where(returning => returning == number));
         if (lane.Next(2) == 0)
         {
             Count("disk pulled");
@@ -323,9 +326,15 @@ public sealed class CrashSimulation
         _returning.Add(disk);
         string rejected = await _world.Return(disk);
         _returning.Remove(disk);
+        bool isLostAgain = _lostAgain.Remove(disk);
         if (rejected.Length > 0)
         {
-            Report("return", rejected);
+            Count(isLostAgain, "disk lost again while it was returning");
+            if (!isLostAgain)
+            {
+                Report("return", rejected);
+            }
+
             return default;
         }
 

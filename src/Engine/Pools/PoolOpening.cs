@@ -238,7 +238,7 @@ internal sealed class PoolOpening
         bool any = false;
         foreach (MemberDisk disk in _disks.Values.Where(disk => view.HasVoter(disk.Number)).ToArray())
         {
-            if (await ReturnRules.Judge(state, disk) == ReturnVerdict.Less)
+            if (await ReturnRules.Judge(state, disk, _environment.OwnDurable.GetValueOrDefault(disk.Number)) == ReturnVerdict.Less)
             {
                 Exclude(disk.Number);
                 any = true;

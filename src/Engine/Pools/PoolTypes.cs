@@ -21,6 +21,11 @@ public sealed record PoolEnvironment(ILane Lane, StateFolder State, Guid NodeId,
     /// <summary>Whether its disks are only read, and keep what is written in memory: no lease is taken, whichever host holds the pool.</summary>
     public bool IsReadOnly { get; init; }
 
+    /// <summary>
+    /// Where a disk was given another superblock in memory, to be read with older copies: the sequence that its own superblock says is durable on it.
+    /// </summary>
+    internal IReadOnlyDictionary<DiskNumber, ulong> OwnDurable { get; init; } = new Dictionary<DiskNumber, ulong>();
+
     /// <summary>This host, as leases name it.</summary>
     internal HostIdentity Host => new(NodeId, BootId, HostName);
 

@@ -32,7 +32,7 @@ public sealed class PoolFormat : IOfflineFormat
             remarks.Add(RemarkOn(result?.Reason, withOlder));
             string without = await MinorityView.Write(lane, members, withOlder);
             result = without.Length > 0 && result is not null ? result with { Reason = $"{result.Reason}; and of the disks that are here, {without}" }
-                : await Open(lane, pools[0], [.. (await Scan(lane, disks)).Where(static scan => scan.Label is not null)]);
+                : await Open(lane, pools[0], [.. (await Scan(lane, disks)).Where(static scan => scan.Label is not null)], OwnDurable(members));
         }
 
         return result.Pool is { } pool ? Describe(found, pool.State, pool, withOlder) with { Remarks = remarks }
@@ -55,8 +55,15 @@ public sealed class PoolFormat : IOfflineFormat
         return [.. scans];
     }
 
-    private static LaneTask<PoolOpenResult> Open(ILane lane, PoolId pool, PoolScan[] members) =>
-        Pool.Open(new PoolEnvironment(lane, new StateFolder(lane, new ScratchHostState()), lane.NewGuid()) { IsReadOnly = true }, pool, members);
+    private static LaneTask<PoolOpenResult> Open(ILane lane, PoolId pool, PoolScan[] members, Dictionary<DiskNumber, ulong>? ownDurable = null) =>
+        Pool.Open(new PoolEnvironment(lane, new StateFolder(lane, new ScratchHostState()), lane.NewGuid())
+        {
+            IsReadOnly = true,
+            OwnDurable = ownDurable ?? [],
+        }, pool, members);
+
+    private static Dictionary<DiskNumber, ulong> OwnDurable(PoolScan[] members) => members.Where(static scan => scan.Superblock is not null)
+        .DistinctBy(static scan => scan.Label!.Number).ToDictionary(static scan => scan.Label!.Number, static scan => scan.Superblock!.DurableSequence);
 
     private static OfflineDisk Describe(PoolScan scan)
     {

@@ -43,8 +43,10 @@ internal static class ReturnRules
     /// <summary>Judges a disk.</summary>
     /// <param name="state">The pool's records, with that of the session that is open.</param>
     /// <param name="disk">The disk.</param>
-    internal static LaneTask<ReturnVerdict> Judge(PoolState state, MemberDisk disk) =>
-        Judge(state, disk.Number, disk.Newest!, (sequence, chain) => HoldsJournal(disk, sequence, chain));
+    /// <param name="durable">Sequence that is durable on it whatever its superblock says; 0 where only that tells.</param>
+    internal static LaneTask<ReturnVerdict> Judge(PoolState state, MemberDisk disk, ulong durable = 0) =>
+        Judge(state, disk.Number, disk.Newest! with { DurableSequence = Math.Max(disk.Newest!.DurableSequence, durable) },
+            (sequence, chain) => HoldsJournal(disk, sequence, chain));
 
     /// <summary>Judges a disk by what it says.</summary>
     /// <param name="state">The pool's records, with that of the session that is open.</param>

@@ -1,8 +1,12 @@
 using System.Text;
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Simulation;
+using PoolWorld = TierSpaces.Engine.Tests.Pools.PoolWorld;
 
 namespace TierSpaces.Engine.Tests.Management;
 
@@ -48,6 +52,35 @@ public sealed class OfflineReaderTests : IDisposable
         Assert.Equal(("TierSpaces", "", "none of these disks is a member of a pool"), (seen!.Format, seen.FriendlyName, seen.Reason));
         Assert.Equal("Blank", Assert.Single(seen.Disks).Content);
         Assert.Equal("none of these disks is a member of a pool", (await reader.ExtractAsync(images, "twin", false, static (_, _) => { })).Reason);
+    }
+
+    /// <summary>
+    /// A disk that left while its superblock said all that its journal did is read beside the newest one by force: the superblock that it is given in memory says
+    /// less.
+    /// </summary>
+    [Theory]
+    [InlineData(0, 1)]
+    [InlineData(1, 0)]
+    public void A_disk_that_left_behind_its_superblock_is_read_with_older_copies(int first, int second)
+    {
+        PoolWorld world = new(1, 2);
+        Pool pool = world.Create();
+        ulong epoch = world.Scan(1)[0].Superblock!.Epoch;
+        for (int commits = 1; world.Scan(1)[0].Superblock!.Epoch == epoch; commits++)
+        {
+            Assert.True(commits < 2000, "No superblock was written.");
+            Assert.True(world.Lane.Run(pool.Commit(PoolWorld.LargeJob(1, commits))).Succeeded);
+            world.Lane.Run(world.Lane.Delay(1_000_000));
+        }
+
+        world.Disks[1].Pulled = true;
+        world.Lane.Run(pool.Evict(new DiskNumber(2), "pulled"));
+        Assert.True(world.Lane.Run(pool.Commit(PoolWorld.Job(99, 1))).Succeeded);
+        world.Lane.Run(pool.Close());
+        PoolWorld closed = world.Killed(2);
+        OfflinePool seen = closed.Lane.Run(new PoolFormat().Describe(
+            closed.Lane, [new OverlayDisk(closed.Disks[first]), new OverlayDisk(closed.Disks[second])], withOlder: true));
+        Assert.Equal(("p", ""), (seen.FriendlyName, seen.Reason));
     }
 
     private string Write(string name, byte[] content)
