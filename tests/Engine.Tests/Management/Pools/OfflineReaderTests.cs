@@ -55,8 +55,8 @@ public sealed class OfflineReaderTests : IDisposable
     }
 
     /// <summary>
-    /// A disk that left while its superblock said all that its journal did is read beside the newest one by force: the superblock that it is given in memory says
-    /// less.
+    /// A disk that left while its superblock said all that its journal did is read beside the newest one by force: the superblock that it is given in
+    /// memory says less.
     /// </summary>
     [Theory]
     [InlineData(0, 1)]
