@@ -11,7 +11,7 @@ public sealed class SyntaxTests
     private static readonly Dictionary<string, string[]> s_ours = new()
     {
         ["Clear-FileStorageTier"] = ["InputObject", .. s_range],
-        ["Connect-VirtualDisk"] = ["Force", "Lane"],
+        ["Connect-VirtualDisk"] = ["AttachMethod", "Force", "Lane"],
         ["Get-FileStorageTier"] = s_range,
         ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize", "CachePool"],
         ["Reset-PhysicalDisk"] = ["Path"],

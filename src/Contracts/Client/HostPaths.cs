@@ -46,6 +46,9 @@ public sealed record HostPaths(string Home)
     /// <summary>Held locked by the running supervisor.</summary>
     public string SupervisorLock => Path.Combine(Home, "supervisor.lock");
 
+    /// <summary>Socket at which the supervisor keeps descriptors for the host.</summary>
+    public string KeeperSocket => Path.Combine(Home, "keep.sock");
+
     /// <summary>Log of the host and its supervisor.</summary>
     public string Log => Path.Combine(Home, "host.log");
 

@@ -135,10 +135,10 @@ public sealed record VirtualDiskInfo
     /// <summary>Ours. Block device; null while detached, and where only the URI is served.</summary>
     public string? DevicePath { get; init; }
 
-    /// <summary>Ours. KernelNbd, NbdFuse or NbdUri; null while detached.</summary>
+    /// <summary>Ours. KernelNbd, Fuse, NbdFuse or NbdUri; null while detached.</summary>
     public string? AttachMethod { get; init; }
 
-    /// <summary>Ours. Reason why there is no block device; null when there is one.</summary>
+    /// <summary>Ours. Reason why there is no block device, or why a better method was not taken; null when there is none.</summary>
     public string? AttachReason { get; init; }
 
     /// <summary>Ours. Number of the data lane of the host that serves the virtual disk, from 1; 0 while it is not open.</summary>

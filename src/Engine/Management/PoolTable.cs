@@ -150,6 +150,10 @@ internal sealed class PoolTable
         throw Unavailable.UnknownDisk(id);
     }
 
+    /// <summary>Returns an open virtual disk, or null.</summary>
+    internal ManagedVirtualDisk? FindOpen(Guid id) =>
+        _pools.Values.Select(pool => pool.VirtualDisks.GetValueOrDefault(new VirtualDiskId(id))).FirstOrDefault(static disk => disk is not null);
+
     /// <summary>Returns a virtual disk that takes requests.</summary>
     /// <exception cref="ManagementException">It is not open, or takes no requests.</exception>
     internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeUsable(Guid id)

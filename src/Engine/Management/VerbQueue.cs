@@ -45,6 +45,9 @@ internal sealed class VerbQueue(ILane lane, PoolOpenings openings)
     /// <summary>Runs a verb that changes something, after those that came before it, and computes the reply outside.</summary>
     internal Task<TReply> Change<T, TReply>(Func<LaneTask<T>> verb, Func<T, TReply> reply) => lane.InvokeAsync(() => EnqueueOnceOpen(verb), reply);
 
+    /// <summary>Changes something of what is open, after the verbs that came before it; pools that are being opened are not waited for.</summary>
+    internal Task<T> ChangeOpen<T>(Func<LaneTask<T>> verb) => lane.InvokeAsync(() => Enqueue(verb));
+
     /// <summary>Makes a plan: takes a snapshot after the verbs that came before it, and computes the plan outside.</summary>
     internal Task<TPlan> Plan<T, TPlan>(Func<T> snapshot, Func<T, TPlan> plan) => Change(() => LaneTask.FromResult(snapshot()), plan);
 

@@ -33,7 +33,7 @@ internal sealed unsafe class BufferArena(IMemorySource source)
     internal void OnMemory(Action<nint, int> tell)
     {
         _all.ForEach(stretch => tell(stretch.Address, stretch.Size));
-        _tell = tell;
+        _tell += tell;
     }
 
     internal void Free()

@@ -32,11 +32,32 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     /// Attaches a disk whose export answers. After a restart of the host this finds the device that is still there and leaves it
     /// alone; remains of one that is not are cleared away first.
     /// </summary>
-    public AttachOutcome Attach(AttachTarget target)
+    /// <param name="target">Disk to attach.</param>
+    /// <param name="method">The only method to try, for a disk that is not attached; null: the first that works.</param>
+    public AttachOutcome Attach(AttachTarget target, AttachMethod? method = null)
     {
-        AttachOutcome outcome = TryResume(target) ?? Make(target);
+        AttachOutcome outcome = TryResume(target) ?? Make(target, method);
         _outcomes[target.UniqueId] = outcome;
         return outcome;
+    }
+
+    /// <summary>Refuses a method that cannot be used here, or another one than that by which a disk is attached.</summary>
+    /// <exception cref="StorageException">It is one of these; nothing was changed.</exception>
+    public void RequireMethod(string uniqueId, string friendlyName, AttachMethod method)
+    {
+        if (OutcomeOf(uniqueId) is { DevicePath: not null } outcome && outcome.Method != method.ToString())
+        {
+            throw new StorageException(
+                StorageErrors.VirtualDiskStateForbids, $"-AttachMethod {method}: virtual disk '{friendlyName}' is attached by {outcome.Method}.",
+                "Disconnect it first.", friendlyName);
+        }
+
+        if (attachers.FirstOrDefault(attacher => attacher.Method == method.ToString())?.Obstacle() is { } obstacle)
+        {
+            throw new StorageException(
+                StorageErrors.NotSupported, $"-AttachMethod {method} cannot be used here: {obstacle}.",
+                "Remove the obstacle, or leave the parameter out: the first method that works is taken.", friendlyName);
+        }
     }
 
     /// <summary>Clears away what a killed host has left of devices that no record names.</summary>
@@ -61,6 +82,43 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
 
         _outcomes.TryRemove(uniqueId, out _);
+    }
+
+    /// <summary>Gives the device of a disk, in use or not, the size that the disk has now. False: only a new device can have it.</summary>
+    public bool TryResize(string uniqueId)
+    {
+        try
+        {
+            return IntactRecordOf(uniqueId) is { } record && attachers.First(attacher => attacher.Method == record.Method).TryResize(record);
+        }
+        catch (AttachException e)
+        {
+            HostLog.Write($"the device of virtual disk {uniqueId} keeps its size: {e.Message}");
+            return false;
+        }
+    }
+
+    /// <summary>
+    /// Removes the devices that nothing uses and that only a host can serve, as this one stops: they come back with the next start. One in use waits for it.
+    /// </summary>
+    public void DetachIdle()
+    {
+        foreach (AttachRecord record in store.Read().Where(record => attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.NeedsHost == true))
+        {
+            try
+            {
+                RefuseIfInUse(record);
+                Clear(record);
+            }
+            catch (StorageException use)
+            {
+                HostLog.Write($"virtual disk '{record.FriendlyName}' waits for the next start: {use.Message}");
+            }
+            catch (Exception e) when (e is AttachException or IOException)
+            {
+                HostLog.Write($"{record.Device} stays: {e.Message}");
+            }
+        }
     }
 
     /// <summary>Refuses to rename an attached disk whose device asks for its export by the friendly name.</summary>
@@ -121,33 +179,33 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
 
         attacher.Resume(record, target);
-        return new AttachOutcome(record.Method, Relink(record, target.FriendlyName), null);
+        return new AttachOutcome(record.Method, Relink(record, target.FriendlyName), record.Reason.Length > 0 ? record.Reason : null);
     }
 
-    private AttachOutcome Make(AttachTarget target)
+    private AttachOutcome Make(AttachTarget target, AttachMethod? method)
     {
         List<string> reasons = new List<string>();
-        foreach (IAttacher attacher in attachers)
+        foreach (IAttacher attacher in attachers.Where(attacher => method is null || attacher.Method == method.ToString()))
         {
             try
             {
                 if (attacher.Obstacle() is not { } obstacle)
                 {
-                    return Make(attacher, target);
+                    return Make(attacher, target, string.Concat(reasons.Select(static reason => $"Not by {reason}. ")).Trim());
                 }
 
-                reasons.Add(obstacle);
+                reasons.Add($"{attacher.Method}: {obstacle}");
             }
             catch (AttachException e)
             {
-                reasons.Add(e.Message);
+                reasons.Add($"{attacher.Method}: {e.Message}");
             }
         }
 
-        return new AttachOutcome(UriOnly, null, $"No block device: {string.Join("; ", reasons)}.");
+        return new AttachOutcome(UriOnly, null, $"No block device: {(method == AttachMethod.NbdUri ? "none was asked for" : string.Join("; ", reasons))}.");
     }
 
-    private AttachOutcome Make(IAttacher attacher, AttachTarget target)
+    private AttachOutcome Make(IAttacher attacher, AttachTarget target, string reason)
     {
         string folder = FolderOf(target.UniqueId);
         if (Directory.Exists(folder))
@@ -158,9 +216,9 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         Directory.CreateDirectory(folder);
         try
         {
-            AttachRecord record = attacher.Attach(target, folder);
+            AttachRecord record = attacher.Attach(target, folder) with { Reason = reason };
             Remember(record, attacher);
-            return new AttachOutcome(record.Method, Link(record), null);
+            return new AttachOutcome(record.Method, Link(record), reason.Length > 0 ? reason : null);
         }
         catch (AttachException)
         {

@@ -1,4 +1,5 @@
 using System.Text;
+using TierSpaces.Host.Native;
 
 namespace TierSpaces.Host.Attaching;
 
@@ -12,6 +13,11 @@ internal static class AttachRemains
     public static void Clear(string folder)
     {
         string inside = folder + Path.DirectorySeparatorChar;
+        foreach (string place in Directory.Exists(folder) ? Directory.GetDirectories(folder).Where(BlockDevice.IsMountPoint) : [])
+        {
+            MountCalls.Abort(place);   // a connection that no one serves would let the steps below wait
+        }
+
         Try(() =>
         {
             foreach (string loop in Directory.GetDirectories("/sys/block", "loop*"))

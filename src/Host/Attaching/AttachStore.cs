@@ -39,6 +39,8 @@ internal sealed class AttachStore(IHostState state)
         ExportName = record.ExportName ?? "",
         Use = record.Use ?? "",
         Folder = record.Folder ?? "",
+        FileName = record.FileName ?? "",
+        Reason = record.Reason ?? "",
         Processes = [.. (record.Processes ?? []).Where(mark => mark is not null)],
     };
 

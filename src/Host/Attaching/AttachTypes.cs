@@ -6,8 +6,9 @@ namespace TierSpaces.Host.Attaching;
 /// <param name="Socket">Unix socket of the server.</param>
 /// <param name="ExportName">Name of the export.</param>
 /// <param name="LogicalSectorSize">512 or 4096 bytes.</param>
+/// <param name="IsReadOnly">Whether the disk takes no writes.</param>
 internal sealed record AttachTarget(
-    string UniqueId, string FriendlyName, string Socket, string ExportName, int LogicalSectorSize);
+    string UniqueId, string FriendlyName, string Socket, string ExportName, int LogicalSectorSize, bool IsReadOnly = false);
 
 /// <summary>A process, told apart from a later one that was given the same number.</summary>
 /// <param name="Id">Its number.</param>
@@ -41,12 +42,18 @@ internal sealed record AttachRecord
     /// <summary>Folder with sockets and mount point, or empty.</summary>
     public string Folder { get; init; } = "";
 
+    /// <summary>Reasons why methods before this one were not taken; empty if there are none.</summary>
+    public string Reason { get; init; } = "";
+
+    /// <summary>Name of the file below a loop device that the host itself serves; empty for other devices.</summary>
+    public string FileName { get; init; } = "";
+
     /// <summary>Processes that carry it, the one nearest to the device first.</summary>
     public ProcessMark[] Processes { get; init; } = [];
 }
 
 /// <summary>Method and device by which a disk is attached now.</summary>
-/// <param name="Method">KernelNbd, NbdFuse or NbdUri.</param>
+/// <param name="Method">KernelNbd, Fuse, NbdFuse or NbdUri.</param>
 /// <param name="DevicePath">Stable link to the block device; null where only the URI is served.</param>
-/// <param name="Reason">Reason why there is no block device; null when there is one.</param>
+/// <param name="Reason">Reason why there is no block device, or why a method before this one was not taken; null when there is none.</param>
 internal sealed record AttachOutcome(string Method, string? DevicePath, string? Reason);

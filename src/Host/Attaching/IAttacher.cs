@@ -9,6 +9,9 @@ internal interface IAttacher
     /// <summary>Name in records and objects.</summary>
     string Method { get; }
 
+    /// <summary>Whether its devices wait without end while no host serves them.</summary>
+    bool NeedsHost => false;
+
     /// <summary>Returns the reason why the method cannot be used on this machine, with the remedy; null when it can.</summary>
     string? Obstacle();
 
@@ -23,6 +26,10 @@ internal interface IAttacher
 
     /// <summary>Takes over an intact device when a new host serves its export again.</summary>
     void Resume(AttachRecord record, AttachTarget target);
+
+    /// <summary>Gives a device, in use or not, the size that its disk has now. False: this method makes a new device instead.</summary>
+    /// <exception cref="AttachException">The device keeps its size.</exception>
+    bool TryResize(AttachRecord record) => false;
 
     /// <summary>Undoes what is there of the record; what is missing is not missed.</summary>
     void Detach(AttachRecord record);

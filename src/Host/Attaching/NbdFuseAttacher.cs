@@ -58,7 +58,7 @@ internal sealed class NbdFuseAttacher : IAttacher
 
     /// <inheritdoc/>
     public bool IsIntact(AttachRecord record) =>
-        record.Processes.Length == 2 && record.Processes.All(RunningProcess.IsAlive) && IsOurs(record);
+        record.Processes.Length == 2 && record.Processes.All(RunningProcess.IsAlive) && LoopFile.IsOf(record);
 
     /// <inheritdoc/>
     public void Resume(AttachRecord record, AttachTarget target)
@@ -69,7 +69,7 @@ internal sealed class NbdFuseAttacher : IAttacher
     /// <inheritdoc/>
     public void Detach(AttachRecord record)
     {
-        if (IsOurs(record))
+        if (LoopFile.IsOf(record))
         {
             Tool.Run("losetup", "--detach", record.Device);
         }
@@ -112,13 +112,6 @@ internal sealed class NbdFuseAttacher : IAttacher
         string file = Path.Combine(MountPoint(folder), FileName);
         return Tool.Run("losetup", "--find", "--show", "--partscan", "--sector-size", sector, "--direct-io=on", file);
     }
-
-    /// <summary>
-    /// Whether the loop device still shows the file it was made for: it has a backing file, and was not set up again since.
-    /// </summary>
-    private static bool IsOurs(AttachRecord record) =>
-        record.Device.Length > 0 && BlockDevice.UseOf(record.Device) == record.Use
-        && File.Exists($"/sys/block/{Path.GetFileName(record.Device)}/loop/backing_file");
 
     private static void Undo(Action step)
     {

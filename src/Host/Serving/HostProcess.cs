@@ -13,7 +13,7 @@ namespace TierSpaces.Host.Serving;
 /// The life of a host. Order of starting: (1) folder and lock, so that there is one host; (2) socket path; (3) pools, for at most 3 s, then beside the rest;
 /// (4) the management socket; (5) <c>ready</c>; (6) supervisor. Order of stopping: (1) <c>stopped</c> in the lock,
 /// so that no supervisor and no client starts the host again; (2) no new requests; (3) storage jobs, so that those who wait for them are
-/// answered; (4) pools; (5) the process ends and the kernel releases the lock.
+/// answered; (4) devices that nothing uses; (5) pools; (6) the process ends and the kernel releases the lock.
 /// </summary>
 internal static class HostProcess
 {
@@ -53,7 +53,7 @@ internal static class HostProcess
     private static async Task ServeAsync(HostPaths paths, ServeOptions options, LockFile hostLock)
     {
         await using HostServices services = await StartEngineAsync(paths, options).ConfigureAwait(false);
-        SupervisorGuard? guard = options.Supervisor == SupervisorKind.Own ? new SupervisorGuard(paths) : null;
+        SupervisorGuard? guard = options.Supervisor == SupervisorKind.Own ? new SupervisorGuard(paths, services.HandOverDevices) : null;
         using PosixSignalRegistration terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context => Obey(context, services));
         using PosixSignalRegistration interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context => Obey(context, services));
         using PosixSignalRegistration hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
@@ -74,6 +74,7 @@ internal static class HostProcess
         Task drained = server.StopAsync(patience.Token);
         await services.Subsystem.Jobs.SuspendAllAsync().ConfigureAwait(false);
         await drained.ConfigureAwait(false);
+        services.Attachments.DetachIdle();
     }
 
     private static async Task<HostServices> StartEngineAsync(HostPaths paths, ServeOptions options)

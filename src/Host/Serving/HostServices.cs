@@ -5,6 +5,7 @@ using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Devices;
+using TierSpaces.Host.Attaching.Fuse;
 using TierSpaces.Host.Attaching.Kernel;
 using TierSpaces.Host.Health;
 using TierSpaces.Host.Supervision;
@@ -23,19 +24,22 @@ internal sealed class HostServices : IAsyncDisposable
 
     // Pools are open in the first answer of a host unless a disk is slow; a host with one answers all the same.
     private static readonly TimeSpan s_startPatience = TimeSpan.FromSeconds(3);
+    private static readonly TimeSpan s_attachPatience = TimeSpan.FromSeconds(5);
 
     private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private TaskCompletionSource? _attaching;   // null: this host serves no one, and attaches nothing at its start
     private readonly ServeOptions _options;
     private readonly Lane[] _lanes;   // the control lane, then the data lanes
     private readonly HostState _state;
+    private readonly FuseAttacher _fuse;
     private readonly Task _started;   // completes when the pools that are there at the start are open
     private bool _holdsChanges;
 
     private HostServices(HostPaths paths, ServeOptions options, Lane[] lanes, HostState state, StorageSubsystem subsystem)
     {
         (Paths, _options, _lanes, _state, Subsystem) = (paths, options, lanes, state, subsystem);
-        Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), new NbdFuseAttacher()]);
+        _fuse = new FuseAttacher(new DeviceServer(subsystem), options.Supervisor == SupervisorKind.Own ? new KeptDescriptors(paths.KeeperSocket) : null);
+        Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()]);
         Files = new FileMap(Attachments);
         Volumes = new VolumeServices(
             paths, state, Attachments, Setting(MountService.RootVariable, ParseRoot, MountService.DefaultRoot),
@@ -45,7 +49,6 @@ internal sealed class HostServices : IAsyncDisposable
             this, state, Setting(HookFolder.Variable, HookFolder.Parse, Path.Combine(paths.Home, HookFolder.DefaultName)),
             Setting(HookFolder.LimitVariable, HookFolder.ParseLimit, HookFolder.DefaultLimit));
         _started = subsystem.WaitUntilStartedAsync();
-        subsystem.PoolsOpened += AttachLater;
     }
 
     /// <summary>Paths of the state and sockets.</summary>
@@ -115,6 +118,7 @@ internal sealed class HostServices : IAsyncDisposable
         }).ConfigureAwait(false);
         HostServices services = new HostServices(paths, options, lanes, state, subsystem);
         await Task.WhenAny(services._started, Task.Delay(s_startPatience)).ConfigureAwait(false);
+        subsystem.PoolsOpened += services.AttachLater;   // what is open by now is attached after the host is ready, and has its supervisor
         return services;
     }
 
@@ -125,11 +129,14 @@ internal sealed class HostServices : IAsyncDisposable
     /// Makes a device of a virtual disk that is served. It asks for the export by its identity, so that the disk can be renamed while it is attached. Disks are
     /// numbered in the order in which they are attached.
     /// </summary>
-    public void Attach(VirtualDiskStatus disk)
+    /// <param name="disk">Virtual disk.</param>
+    /// <param name="method">The only method to try; null: the first that works.</param>
+    public void Attach(VirtualDiskStatus disk, AttachMethod? method = null)
     {
         string uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
         AttachOutcome outcome = Attachments.Attach(new AttachTarget(
-            uniqueId, disk.Description.FriendlyName, disk.SocketPath, NbdExport.IdentityOf(disk.Description.Id.Value), disk.Description.LogicalSectorSize));
+            uniqueId, disk.Description.FriendlyName, disk.SocketPath, NbdExport.IdentityOf(disk.Description.Id.Value), disk.Description.LogicalSectorSize,
+            disk.Description.IsReadOnly), method);
         try
         {
             _ = outcome.DevicePath is null ? null : Volumes.Store.EntryOf(uniqueId);
@@ -144,14 +151,25 @@ internal sealed class HostServices : IAsyncDisposable
     /// <param name="disk">Virtual disk.</param>
     /// <param name="force">Whether what a lost write cache of it held is given up; the remarks say what that was.</param>
     /// <param name="lane">Lane that it is put on; null: the one it is on.</param>
+    /// <param name="method">The only way to make a device of it; null: the first that works.</param>
     /// <exception cref="StorageException">The path of its socket is too long; nothing was changed.</exception>
     /// <exception cref="ManagementException">It cannot be served; nothing was changed.</exception>
-    public async Task<VirtualDiskStatus> ConnectAsync(Guid disk, bool force = false, int? lane = null)
+    public async Task<VirtualDiskStatus> ConnectAsync(Guid disk, bool force = false, int? lane = null, AttachMethod? method = null)
     {
         Paths.CheckSocketPath(SocketOf(disk));
         VirtualDiskStatus connected = await Subsystem.VirtualDisks.ConnectAsync(disk, force, lane).ConfigureAwait(false);
-        Attach(connected);
+        Attach(connected, method);
         return connected;
+    }
+
+    /// <summary>Refuses a method that a virtual disk cannot be attached by.</summary>
+    /// <exception cref="StorageException">It cannot be; nothing was changed.</exception>
+    public void RequireMethod(VirtualDiskStatus disk, AttachMethod? method)
+    {
+        if (method is { } asked)
+        {
+            Attachments.RequireMethod(Identifiers.OfVirtualDisk(disk.Description.Id.Value), disk.Description.FriendlyName, asked);
+        }
     }
 
     /// <summary>Path of the socket at which a virtual disk is served.</summary>
@@ -179,8 +197,15 @@ internal sealed class HostServices : IAsyncDisposable
         Volumes.Store.Release(uniqueId);
     }
 
+    /// <summary>Hands what has to outlive this host to a supervisor that was just started.</summary>
+    public void HandOverDevices() => _fuse.HandOver();
+
     /// <summary>Ends when the devices of the host before have been taken over.</summary>
     public Task FirstAttachment => _attaching?.Task ?? Task.CompletedTask;
+
+    /// <summary>Waits a while for the devices of the host before, where the pools that they are on are open: verbs that show devices do.</summary>
+    public Task WaitForDevicesAsync() =>
+        _started.IsCompleted && !FirstAttachment.IsCompleted ? Task.WhenAny(FirstAttachment, Task.Delay(s_attachPatience)) : Task.CompletedTask;
 
     /// <summary>
     /// Before the first verb: devices come back after the host is ready. What changes state waits for <see cref="AttachFirstAsync"/>, and so do, for a while,
@@ -253,6 +278,7 @@ internal sealed class HostServices : IAsyncDisposable
     {
         try
         {
+            await FirstAttachment.ConfigureAwait(false);
             await ChangeAsync(async () =>
             {
                 await AttachConnectedAsync().ConfigureAwait(false);

@@ -12,6 +12,8 @@ namespace TierSpaces.Host.Supervision;
 /// <item>A host that stops on request leaves the line <c>stopped</c> in its lock; any other line means that it died.</item>
 /// <item>A supervisor whose home has vanished ends.</item>
 /// <item>There is at most one supervisor per home: a second one ends at once.</item>
+/// <item>The supervisor keeps descriptors that the next host takes over (<see cref="DescriptorKeeper"/>). While it keeps some it outlives a host that stops
+/// on request.</item>
 /// </list>
 /// </summary>
 internal static class Supervisor
@@ -19,21 +21,44 @@ internal static class Supervisor
     /// <summary>Word of the command line that runs a supervisor.</summary>
     public const string Command = "supervise";
 
+    private static readonly TimeSpan s_waitInterval = TimeSpan.FromMilliseconds(200);
+
     /// <summary>Watches over the host of a home until it is stopped in good order.</summary>
     public static int Run(HostPaths paths)
     {
         Detachment.LeaveSession();
         using LockFile? mine = LockFile.TryTake(paths.SupervisorLock);
         mine?.Write($"{Environment.ProcessId}");
+        using DescriptorKeeper? keeper = mine is null ? null : DescriptorKeeper.Start(paths.KeeperSocket);
         Console.Out.WriteLine(ProcessHostLauncher.ReadyLine);
-        if (mine is not null)
+        if (keeper is not null)
         {
             HostLog.WriteTo(paths.Log);
             Detachment.RedirectToLog(paths);
-            Watch(paths);
+            do
+            {
+                Watch(paths);
+            }
+            while (NextHostComes(paths, keeper));
         }
 
         return 0;
+    }
+
+    /// <summary>While descriptors are kept, devices of a host that was stopped wait for the next one. Waits for that one; false when there is nothing to keep.</summary>
+    private static bool NextHostComes(HostPaths paths, DescriptorKeeper keeper)
+    {
+        while (keeper.Count > 0 && File.Exists(paths.HostLock))
+        {
+            if (LockFile.Read(paths.HostLock) != HostPaths.StoppedLine)
+            {
+                return true;
+            }
+
+            Thread.Sleep(s_waitInterval);
+        }
+
+        return false;
     }
 
     private static void Watch(HostPaths paths)

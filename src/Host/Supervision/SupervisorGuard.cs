@@ -7,7 +7,9 @@ namespace TierSpaces.Host.Supervision;
 /// The host's half of the pair (see <see cref="Supervisor"/>): one thread that waits for the supervisor's lock and starts a
 /// supervisor whenever it gets it. A background thread: it ends with the host.
 /// </summary>
-internal sealed class SupervisorGuard(HostPaths paths)
+/// <param name="paths">Home of the host.</param>
+/// <param name="started">Called when a supervisor was started.</param>
+internal sealed class SupervisorGuard(HostPaths paths, Action started)
 {
     private volatile bool _stopping;
 
@@ -38,6 +40,7 @@ internal sealed class SupervisorGuard(HostPaths paths)
             else
             {
                 served.Start();
+                started();
             }
         }
     }

@@ -16,6 +16,8 @@ internal sealed class StubNetwork : ILaneNetwork
 
     public ILaneListener ListenTcp(IPEndPoint endpoint, Action<ILaneSocket> accepted, Action<string>? rejected = null) => throw new NotSupportedException();
 
+    public ILaneMessages OpenMessages(int descriptor, Action arrived) => throw new NotSupportedException();
+
     private sealed class Listener(StubNetwork network, string path) : ILaneListener
     {
         public string Address => $"unix:{path}";

@@ -16,7 +16,7 @@ public sealed class MainJobTests : IDisposable
         Assert.Equal(64 << 20, disk.GetProperty("Size").GetInt64());
         string uri = disk.GetProperty("NbdUri").GetString()!;
         Assert.Equal("nbd+unix:///d?socket=" + Path.Combine(_world.Scratch.Paths.Exports, disk.GetProperty("UniqueId").GetString() + ".sock"), uri);
-        Assert.NotEqual(disk.GetProperty("DevicePath").ValueKind, disk.GetProperty("AttachReason").ValueKind);
+        Assert.True(disk.GetProperty("DevicePath").ValueKind != JsonValueKind.Null || disk.GetProperty("AttachReason").ValueKind != JsonValueKind.Null);
         _world.Ok("Disconnect-VirtualDisk", "d");
         Assert.Equal(JsonValueKind.Null, _world.One("Get-VirtualDisk", "d", "-Json").GetProperty("NbdUri").ValueKind);
         _world.Ok("Remove-VirtualDisk", "d", "-Confirm:$false");

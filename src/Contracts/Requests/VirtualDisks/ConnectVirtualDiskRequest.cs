@@ -36,6 +36,11 @@ public sealed record ConnectVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         + "The default value is the lane that it is on.", IsOurs = true)]
     public ushort? Lane { get; init; }
 
+    [VerbParameter(
+        "Specifies the only way to make a block device of the virtual disk. The default value is the first that works here: KernelNbd, then Fuse, then NbdFuse. "
+        + "NbdUri makes none.", IsOurs = true)]
+    public AttachMethod? AttachMethod { get; init; }
+
     [VerbParameter("Returns the object.")]
     public bool PassThru { get; init; }
 }

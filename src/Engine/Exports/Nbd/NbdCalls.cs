@@ -29,12 +29,8 @@ internal sealed class NbdCalls(
     {
         RunningBytes += request.Buffer.Length;
         export.BeginCall();
-        if (RequestTrace.IsOn && (export.Traces > 0 || RequestEvents.Log.IsEnabled()))
-        {
-            request.BeginTrace(lane.NowNs);
-        }
-
-        if (!TryExecute(request, out LaneTask<IoError>.Awaiter call, out RequestException? failure))
+        PrefetchNext();
+        if (!request.TryExecute(lane, export, store, out LaneTask<IoError>.Awaiter call, out RequestException? failure))
         {
             Finish(request, IoError.Io, failure);
             return;
@@ -46,7 +42,7 @@ internal sealed class NbdCalls(
             return;
         }
 
-        Finish(request, NbdRequest.ResultOf(call, out failure), failure);
+        Finish(request, StoreCall.ResultOf(call, out failure), failure);
         if (replies.IsFull)
         {
             replies.Flush();
@@ -67,39 +63,6 @@ internal sealed class NbdCalls(
         }
     }
 
-    /// <summary>Gives the request to the store; false with what was thrown instead, which has changed nothing.</summary>
-    private bool TryExecute(NbdRequest request, out LaneTask<IoError>.Awaiter call, out RequestException? failure)
-    {
-        try
-        {
-            failure = null;
-            PrefetchNext();
-            if (!request.IsTraced)
-            {
-                call = NbdStoreCalls.Execute(store, request).GetAwaiter();
-                return true;
-            }
-
-            ulong before = RequestTrace.Enter(request.Traced);
-            try
-            {
-                call = NbdStoreCalls.Execute(store, request).GetAwaiter();
-            }
-            finally
-            {
-                RequestTrace.Enter(before);
-            }
-
-            return true;
-        }
-        catch (Exception thrown) when (thrown is not InvariantException)
-        {
-            failure = thrown as RequestException ?? new RequestException(thrown);
-            call = default;
-            return false;
-        }
-    }
-
     /// <summary>Prefetches the data structures that the next request needs, while this one is carried out.</summary>
     private void PrefetchNext()
     {
@@ -113,11 +76,7 @@ internal sealed class NbdCalls(
     {
         RunningBytes -= request.Buffer.Length;
         export.EndCall();
-        if (request.IsTraced)
-        {
-            request.EndTrace(lane.NowNs, export);
-        }
-
+        request.EndTrace(lane, export);
         if (failure is not null)
         {
             life.Fail(failure, $"{request.Command} of {request.Length} bytes at offset {request.Offset}");

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 public sealed class NbdExport
 {
     private readonly byte[] _identity;   // the name that never changes
-    private readonly List<NbdTransmission> _transmissions = [];
+    private readonly List<IExportClient> _clients = [];
     private readonly NbdSignal _idle = new();
     private int _running;       // calls inside the store
     private int _suspensions;   // Suspend without its Resume
@@ -97,9 +97,9 @@ public sealed class NbdExport
 
         if (--_suspensions == 0)
         {
-            foreach (NbdTransmission transmission in _transmissions)
+            foreach (IExportClient client in _clients)
             {
-                transmission.Wake();
+                client.Wake();
             }
         }
     }
@@ -107,16 +107,16 @@ public sealed class NbdExport
     /// <summary>Whether a client that asks for a name means this export.</summary>
     internal bool Answers(ReadOnlySpan<byte> name) => name.SequenceEqual(NameBytes) || name.SequenceEqual(_identity);
 
-    internal void Attach(NbdTransmission transmission)
+    internal void Attach(IExportClient client)
     {
-        _transmissions.Add(transmission);
+        _clients.Add(client);
         Counters.ConnectionsMade++;
         Counters.Connections++;
     }
 
-    internal void Detach(NbdTransmission transmission)
+    internal void Detach(IExportClient client)
     {
-        _transmissions.Remove(transmission);
+        _clients.Remove(client);
         Counters.Connections--;
     }
 

@@ -2,33 +2,26 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
 
-// The slot of one request from receipt to the end of its reply. Slots are shared by the connections of a server and used again; a suspended store
-// call continues from the slot, so a request costs no allocation.
+// The slot of one request from receipt to the end of its reply. Slots are shared by the connections of a server and used again.
 //
 // Invariants
 //  1. Begin and BeginPart set everything that the slot says of its request; nothing of the request before is left.
 //  2. The slot gives its payload memory away once: TakeMemory empties it.
-//  3. A slot waits for at most one store call; the call continues once.
 
 /// <summary>The slot of one request.</summary>
-internal sealed class NbdRequest
+internal sealed class NbdRequest : StoreCall
 {
-    private readonly Action _resume;
     private NbdRequestHeader _header;   // that of a part is its own
     private NbdPartKind _part;
-    private NbdCalls? _caller;
-    private LaneTask<IoError>.Awaiter _pending;   // valid between Await and Resume
-    private long _startNs;   // of the call in the store, while it is traced
+    private NbdCalls? _caller;   // while the store has it
 
-    internal NbdRequest() => _resume = Resume;
-
-    internal NbdCommand Command => _header.Command;
+    internal override NbdCommand Command => _header.Command;
 
     internal ulong Cookie => _header.Cookie;
 
-    internal long Offset => (long)_header.Offset;
+    internal override long Offset => (long)_header.Offset;
 
-    internal long Length => _header.Length;
+    internal override long Length => _header.Length;
 
     /// <summary>Payload memory; length 0 when the request has none.</summary>
     internal IoBuffer Buffer { get; private set; }
@@ -53,15 +46,6 @@ internal sealed class NbdRequest
 
     /// <summary>States found by a status query.</summary>
     internal List<StoreExtent> Extents { get; } = [];
-
-    /// <summary>Number of the request in a trace; 0: it is not traced.</summary>
-    internal ulong Traced { get; private set; }
-
-    /// <summary>Whether it is traced.</summary>
-    internal bool IsTraced => Traced != 0;
-
-    /// <summary>Time at which its header was first looked at, if it waited since then while requests were traced; else 0.</summary>
-    internal long ArrivedNs { get; set; }
 
     internal WriteFlags WriteFlags =>
         (Has(NbdCommandFlags.Fua) ? WriteFlags.ForceUnitAccess : WriteFlags.None)
@@ -92,67 +76,31 @@ internal sealed class NbdRequest
         return memory;
     }
 
-    /// <summary>The request is traced from now on, as its call in the store begins.</summary>
-    internal void BeginTrace(long nowNs)
-    {
-        Traced = RequestTrace.NewNumber();
-        _startNs = nowNs;
-        RequestTrace.Add(Traced, TraceLayer.Queue, ArrivedNs == 0 ? nowNs : ArrivedNs, nowNs);
-    }
-
-    /// <summary>The call in the store has ended.</summary>
-    internal void EndTrace(long nowNs, NbdExport export)
-    {
-        RequestTrace.Add(Traced, TraceLayer.Engine, ArrivedNs == 0 ? _startNs : ArrivedNs, nowNs, (byte)Command, Offset, Length, export);
-        Traced = 0;
-    }
-
     /// <summary>Continues in the caller when the store call has ended.</summary>
     internal void Await(NbdCalls caller, LaneTask<IoError>.Awaiter pending)
     {
         _caller = caller;
-        _pending = pending;
-        pending.UnsafeOnCompleted(_resume);
+        Await(pending);
     }
 
-    /// <summary>The result of a store call; a call that changed nothing before it failed gives an I/O error and what it threw.</summary>
-    /// <exception cref="NbdStoreException">The store ended the call with another exception.</exception>
-    internal static IoError ResultOf(LaneTask<IoError>.Awaiter call, out RequestException? failure)
+    /// <inheritdoc/>
+    private protected override LaneTask<IoError> Execute(IBlockStore store) => NbdStoreCalls.Execute(store, this);
+
+    /// <inheritdoc/>
+    private protected override void End(IoError error, RequestException? failure)
     {
-        try
-        {
-            failure = null;
-            return call.GetResult();
-        }
-        catch (RequestException thrown)
-        {
-            failure = thrown;
-            return IoError.Io;
-        }
-        catch (Exception thrown) when (RequestException.MayContain(thrown))
-        {
-            throw new NbdStoreException(thrown);
-        }
+        NbdCalls caller = _caller!;
+        _caller = null;
+        caller.End(this, error, failure);
     }
 
     private void Begin(in NbdRequestHeader header, NbdPartKind part, IoBuffer memory, bool isSmall)
     {
+        BeginCall();
         _header = header;
         _part = part;
         Buffer = memory;
-        ArrivedNs = 0;
-        Traced = 0;
         IsSmall = isSmall;
         ReplyBytes = header.Command == NbdCommand.Read ? memory.Length : 0;
-    }
-
-    private void Resume()
-    {
-        NbdCalls caller = _caller!;
-        LaneTask<IoError>.Awaiter pending = _pending;
-        _caller = null;
-        _pending = default;
-        IoError error = ResultOf(pending, out RequestException? failure);
-        caller.End(this, error, failure);
     }
 }

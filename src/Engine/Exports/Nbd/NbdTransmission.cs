@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 //  2. An exception of the receive loop ends this connection, and nothing else; one that a store ends a call with passes.
 
 /// <summary>The request phase of one connection.</summary>
-internal sealed class NbdTransmission
+internal sealed class NbdTransmission : IExportClient
 {
     private const int ProgressShift = 16;
 
@@ -93,7 +93,7 @@ internal sealed class NbdTransmission
     }
 
     /// <summary>Wakes the waiters of this connection to check their condition again.</summary>
-    internal void Wake() => _life.Wake();
+    public void Wake() => _life.Wake();
 
     /// <summary>Takes no more requests; the connection ends when those it took are answered.</summary>
     internal void Drain() => _life.Drain();

@@ -38,6 +38,15 @@ internal static unsafe partial class Libc
     [DllImport(Library, EntryPoint = "madvise")]
     internal static extern int Advise(void* address, nuint length, int advice);
 
+    [DllImport(Library, EntryPoint = "mlock")]
+    internal static extern int LockMemory(void* address, nuint length);
+
+    [DllImport(Library, EntryPoint = "readv")]
+    internal static extern nint ReadVector(int descriptor, IoVector* vectors, int count);
+
+    [DllImport(Library, EntryPoint = "writev")]
+    internal static extern nint WriteVector(int descriptor, IoVector* vectors, int count);
+
     [DllImport(Library, EntryPoint = "eventfd")]
     internal static extern int EventDescriptor(uint initial, int flags);
 
@@ -76,6 +85,7 @@ internal static unsafe partial class Libc
     internal const int EventCloseOnExec = 0x80000;
     internal const int EventNonblocking = 0x800;
     internal const int SetTimerSlack = 29;
+    internal const int SetIoFlusher = 57;
 
     internal static bool MapFailed(void* address) => (nint)address == -1;
 }

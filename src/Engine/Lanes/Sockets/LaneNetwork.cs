@@ -39,6 +39,17 @@ internal sealed unsafe class LaneNetwork(Lane lane) : ILaneNetwork
         return Start(descriptor, $"tcp:{actual}", null, accepted, rejected);
     }
 
+    public ILaneMessages OpenMessages(int descriptor, Action arrived)
+    {
+        if (lane.LockMemory() is not 0 and var errno)
+        {
+            throw new IOException($"The memory of the lane cannot be locked: {Errno.Describe(errno)}. Raise the limit of locked memory (ulimit -l).");
+        }
+
+        int copy = Libc.CountOrError(Libc.FileControl(descriptor, Libc.DuplicateCloseOnExec, 0));
+        return copy >= 0 ? new LaneMessages(lane, copy, arrived) : throw new IOException($"Descriptor {descriptor} cannot be copied: {Errno.Describe(-copy)}.");
+    }
+
     internal static void SetFlag(int descriptor, int level, int option) => SetOption(descriptor, level, option, 1);
 
     internal static void SetOption(int descriptor, int level, int option, int value) =>

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Exports.Fuse;
 using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
@@ -5,12 +6,17 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>The server and the export of a virtual disk. Both belong to its lane: control code only hands them to actions there.</summary>
-internal sealed record DiskExport(NbdServer Server, NbdExport Export);
+/// <summary>
+/// The server and the export of a virtual disk, and what serves it to the kernel, if anything does. They belong to its lane: control code only hands them to
+/// actions there.
+/// </summary>
+internal sealed record DiskExport(NbdServer Server, NbdExport Export, FuseSession? Device = null);
 
-/// <summary>Exports virtual disks, each on a socket of its own, on its lane.</summary>
+/// <summary>Exports virtual disks, each on a socket of its own, on its lane, and to the kernel where a device of one has been made.</summary>
 internal sealed class DiskExports(SubsystemCore core)
 {
+    private readonly Dictionary<Guid, FuseChannel> _channels = [];   // by virtual disk; they outlive its exports
+
     /// <summary>Exports a virtual disk.</summary>
     /// <exception cref="ManagementException">Another one is exported under its name, or its socket is taken.</exception>
     internal async LaneTask<Nothing> Start(ManagedVirtualDisk disk)
@@ -34,6 +40,11 @@ internal sealed class DiskExports(SubsystemCore core)
                 return new DiskExport(server, only);
             });
             disk.SetExported(export, path);
+            if (_channels.TryGetValue(description.Id.Value, out FuseChannel? channel))
+            {
+                await StartDevice(disk, export, channel);
+            }
+
             return default;
         }
         catch (IOException taken)
@@ -57,10 +68,44 @@ internal sealed class DiskExports(SubsystemCore core)
         }
     }
 
+    /// <summary>Serves an exported virtual disk to the kernel, now and whenever it is exported again.</summary>
+    /// <exception cref="ManagementException">The virtual disk is not exported, or the memory of its lane cannot be locked; nothing was changed.</exception>
+    internal async LaneTask<Nothing> Serve(ManagedVirtualDisk disk, FuseChannel channel)
+    {
+        VirtualDiskDescription description = disk.Description;
+        DiskExport export = disk.Export ?? throw new ManagementException(
+            ManagementError.NotSupported, $"Virtual disk '{description.FriendlyName}' is not exported.", "Connect it first.");
+        await StartDevice(disk, export, channel);
+        _channels[description.Id.Value] = channel;
+        return default;
+    }
+
+    /// <summary>Serves a virtual disk to the kernel no longer; nothing happens to one that is not served.</summary>
+    internal async LaneTask<Nothing> EndDevice(Guid id, ManagedVirtualDisk? disk)
+    {
+        _channels.Remove(id);
+        if (disk?.Export is { Device: { } device } export)
+        {
+            disk.SetExported(export with { Device = null }, disk.SocketPath);
+            await disk.Call(async LaneTask<Nothing> (_) =>
+            {
+                await device.Drain();
+                return default;
+            });
+        }
+
+        return default;
+    }
+
     /// <summary>Ends the export of a virtual disk; nothing happens to one that is not exported.</summary>
     internal static async LaneTask<Nothing> Stop(ManagedVirtualDisk disk) => disk.TakeExport() is { } export
         ? await disk.Call(async LaneTask<Nothing> (_) =>
         {
+            if (export.Device is { } device)
+            {
+                await device.Drain();
+            }
+
             await export.Server.Close();
             return default;
         })
@@ -101,6 +146,23 @@ internal sealed class DiskExports(SubsystemCore core)
             throw new ManagementException(
                 ManagementError.NameTaken, $"Another virtual disk '{name}' is connected.",
                 "Disconnect it, or give one of the two another name.");
+        }
+    }
+
+    private async LaneTask<Nothing> StartDevice(ManagedVirtualDisk disk, DiskExport export, FuseChannel channel)
+    {
+        ILane lane = disk.Lane;
+        ILaneNetwork network = core.DataLanes.NetworkOf(lane)!;
+        Action<string> notice = NoticeFrom(lane);
+        try
+        {
+            FuseSession device = await disk.Ask(_ => FuseSession.Start(lane, network, export.Export, channel, notice));
+            disk.SetExported(export with { Device = device }, disk.SocketPath);
+            return default;
+        }
+        catch (IOException problem)
+        {
+            throw new ManagementException(ManagementError.NotSupported, $"Virtual disk '{disk.Description.FriendlyName}' has no device: {problem.Message}");
         }
     }
 

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Exports.Fuse;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
@@ -166,6 +167,25 @@ public sealed class VirtualDiskService
                 await DiskExports.Resume(disk, export);
             }
         }
+    });
+
+    /// <summary>Serves a connected virtual disk to the kernel's FUSE, now and whenever it is opened again, until <see cref="EndDeviceAsync"/>.</summary>
+    /// <param name="id">Virtual disk.</param>
+    /// <param name="channel">The connection to the kernel.</param>
+    /// <exception cref="ManagementException">The virtual disk is not exported, or the memory of its lane cannot be locked; nothing was changed.</exception>
+    public Task<bool> ServeDeviceAsync(Guid id, FuseChannel channel) => _core.Verbs.ChangeOpen(async LaneTask<bool> () =>
+    {
+        await _exports.Serve(_core.Pools.TakeDisk(id).Disk, channel);
+        return true;
+    });
+
+    /// <summary>
+    /// Serves a virtual disk to the kernel no longer, once what the kernel has asked for is answered. Nothing happens to one that is not served, or not open.
+    /// </summary>
+    public Task<bool> EndDeviceAsync(Guid id) => _core.Verbs.ChangeOpen(async LaneTask<bool> () =>
+    {
+        await _exports.EndDevice(id, _core.Pools.FindOpen(id));
+        return true;
     });
 
     /// <summary>Removes a virtual disk and everything in it.</summary>

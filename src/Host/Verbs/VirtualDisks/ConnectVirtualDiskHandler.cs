@@ -19,9 +19,10 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             string lane = request.Lane is { } number ? $" on lane {number}" : "";
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}'{lane} and attach it where the machine allows it", async () =>
             {
+                services.RequireMethod(disk, request.AttachMethod);
                 string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
                 bool isNew = services.Attachments.OutcomeOf(id) is null;
-                VirtualDiskStatus connected = await services.ConnectAsync(disk.Description.Id.Value, request.Force, request.Lane).ConfigureAwait(false);
+                VirtualDiskStatus connected = await services.ConnectAsync(disk.Description.Id.Value, request.Force, request.Lane, request.AttachMethod).ConfigureAwait(false);
                 connected.Remarks.ToList().ForEach(reply.Warn);
                 if (isNew)
                 {
@@ -29,7 +30,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                 }
 
                 VirtualDiskInfo info = services.ToInfo(all, connected);
-                if (info.AttachReason is { } reason)
+                if (info is { DevicePath: null, AttachReason: { } reason })
                 {
                     reply.Warn($"{reason} Virtual disk '{info.FriendlyName}' is served at {info.NbdUri}");
                 }
@@ -38,6 +39,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             }, () =>
             {
                 services.Paths.CheckSocketPath(services.SocketOf(disk.Description.Id.Value));
+                services.RequireMethod(disk, request.AttachMethod);
                 return services.Subsystem.VirtualDisks.CheckConnectAsync(disk.Description.Id.Value, request.Force, request.Lane);
             }).ConfigureAwait(false);
         }

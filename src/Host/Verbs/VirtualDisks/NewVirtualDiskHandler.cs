@@ -56,7 +56,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         try
         {
             VirtualDiskStatus attached = await services.ConnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
-            if (services.Attachments.OutcomeOf(Identifiers.OfVirtualDisk(disk.Description.Id.Value))?.Reason is { } reason)
+            if (services.Attachments.OutcomeOf(Identifiers.OfVirtualDisk(disk.Description.Id.Value))is { DevicePath: null, Reason: { } reason })
             {
                 warn($"{reason} Virtual disk '{name}' is served at {VirtualDiskMapping.NbdUri(name, attached.SocketPath)}");
             }

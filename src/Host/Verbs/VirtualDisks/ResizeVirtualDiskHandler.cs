@@ -40,7 +40,7 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
         }
     }
 
-    /// <summary>Makes the block device of a virtual disk, if it has one, again with the size that the disk has now; false if it is in use.</summary>
+    /// <summary>Gives the block device of a virtual disk, if it has one, the size that the disk has now; false if it would have to be made again and is in use.</summary>
     private async Task<bool> TryRenewDeviceAsync(VirtualDiskStatus disk, Action<string> warn)
     {
         string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
@@ -50,6 +50,11 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
         }
 
         using IDisposable gate = await services.Volumes.Gates.EnterAsync(id, "Resize-VirtualDisk").ConfigureAwait(false);
+        if (services.Attachments.TryResize(id))
+        {
+            return true;
+        }
+
         try
         {
             services.Attachments.Detach(id);
@@ -60,7 +65,7 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
         }
 
         services.Attach(disk);
-        if (services.Attachments.OutcomeOf(id)?.Reason is { } reason)
+        if (services.Attachments.OutcomeOf(id)is { DevicePath: null, Reason: { } reason })
         {
             warn($"{reason} Connect-VirtualDisk tries again.");
         }

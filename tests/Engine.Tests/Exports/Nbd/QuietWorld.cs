@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Tests.Exports.Nbd;
 
 internal sealed class QuietLane : ILane
 {
-    private readonly Queue<LaneCompletion<Nothing>> _ready = new();
+    private readonly Queue<(LaneCompletion<Nothing>? Gate, Action? Work)> _ready = new();
 
     public string Name => "quiet";
 
@@ -28,7 +28,7 @@ internal sealed class QuietLane : ILane
     public LaneTask Yield()
     {
         LaneCompletion<Nothing> gate = LaneCompletion<Nothing>.Rent();
-        _ready.Enqueue(gate);
+        _ready.Enqueue((gate, null));
         return Wait(gate.Task);
     }
 
@@ -36,13 +36,14 @@ internal sealed class QuietLane : ILane
 
     public LaneTask OffloadBlocking(Action work) => throw new NotSupportedException();
 
-    public void Post(Action work) => throw new NotSupportedException();
+    public void Post(Action work) => _ready.Enqueue((null, work));
 
     public void Run()
     {
-        while (_ready.TryDequeue(out LaneCompletion<Nothing>? gate))
+        while (_ready.TryDequeue(out (LaneCompletion<Nothing>? Gate, Action? Work) next))
         {
-            gate.Complete(default);
+            next.Gate?.Complete(default);
+            next.Work?.Invoke();
         }
     }
 

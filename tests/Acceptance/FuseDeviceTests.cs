@@ -1,0 +1,236 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text.Json;
+
+namespace TierSpaces.Acceptance;
+
+/// <summary>The device of a virtual disk that the host serves to the kernel itself: a loop device on a file of its own FUSE.</summary>
+public sealed class FuseDeviceTests : IDisposable
+{
+    private static readonly bool s_isLong = Environment.GetEnvironmentVariable("TIERSPACES_TEST_LONG") == "1";
+    private static readonly TimeSpan s_atOnce = TimeSpan.FromSeconds(10);
+
+    private readonly Random _random = new(30);
+    private readonly Home _home = new();
+
+    public FuseDeviceTests()
+    {
+        Tool.NeedDevices();
+        Assert.SkipUnless(File.Exists("/sys/module/fuse/parameters/enable_uring") || Directory.Exists("/sys/fs/fuse"), "needs FUSE in the kernel");
+    }
+
+    public void Dispose() => _home.Dispose();
+
+    /// <summary>
+    /// Two mounted disks on two lanes, read and written with blocks of 4 KiB to 1 MiB that fio verifies, under kills of the host and of the supervisor: a pause,
+    /// no error of the device, nothing lost.
+    /// </summary>
+    [Theory]
+    [InlineData("ext4")]
+    [InlineData("xfs")]
+    public void Busy_file_systems_see_a_pause_and_no_error_when_the_host_is_killed(string type)
+    {
+        Assert.SkipUnless(s_isLong || type == "xfs", "Random kills cover ext4 in the short run.");
+        int kills = s_isLong ? 150 : 8;
+        _home.Variables["TIERSPACES_LANES"] = "2";
+        _home.NewPool("2GB");
+        string[] mounts = [.. Enumerable.Range(1, 2).Select(number => NewFileSystem($"Data{number}", type))];
+        string[] devices = [.. Enumerable.Range(1, 2).Select(number => Path.GetFileName(DeviceOf($"Data{number}")))];
+        Assert.Equal([1, 2], _home.Objects("Get-VirtualDisk").Select(static disk => disk.GetProperty("Lane").GetInt32()).Order());
+        int errorsBefore = KernelErrors(devices);
+        List<double> pauses = [];
+        long written = 0;
+        for (int done = 0; done < kills; done += 4)
+        {
+            Process[] loads = [.. mounts.Select(StartLoad)];
+            for (int kill = done; kill < Math.Min(done + 4, kills); kill++)
+            {
+                Thread.Sleep(_random.Next(200, 1500));
+                if (kill % 60 == 5)
+                {
+                    KillSupervisor();
+                }
+
+                pauses.Add(_home.KillHost(_home.Host).TotalSeconds);
+            }
+
+            written += loads.Sum(static load => Fio.Check(Tool.End(load), 2));
+            Array.ForEach(loads, static load => load.Dispose());
+        }
+
+        Assert.Equal(errorsBefore, KernelErrors(devices));
+        foreach ((string mount, string device) in mounts.Zip(devices))
+        {
+            Tool.Run("umount", mount);
+            FileSystem.Check(type, $"/dev/{device}");
+        }
+
+        Assert.InRange(pauses.Max(), 0, 5);
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"FUSE devices, {type}: {kills} kills under two loads, {written} verified writes, 0 errors; host back after {pauses.Average():F2} s on average, {pauses.Max():F2} s at most"));
+    }
+
+    [Fact]
+    public void A_device_that_lost_its_host_and_its_supervisor_reports_errors_and_is_made_again()
+    {
+        _home.NewPool();
+        _home.NewMirror("Data", "128MB");
+        string image = TestFiles.WriteImage(_home.PathOf("image"), 128 << 20, 3);
+        string device = DeviceOf("Data");
+        Tool.Run("dd", $"if={image}", $"of={device}", "bs=1M", "oflag=direct", "status=none");
+        Tool.Run("kill", "-9", _home.Supervisor.ToString(CultureInfo.InvariantCulture), _home.Host.ToString(CultureInfo.InvariantCulture));   // at once
+        _home.Eventually("nothing serves it", () => !Directory.Exists($"/proc/{_home.Host}"));
+        Assert.NotEqual(0, Tool.TryRun("dd", $"if={device}", "of=/dev/null", "bs=4k", "count=1", "iflag=direct").ExitCode);
+        _home.Run("start");
+        _home.Eventually("the device is there again", () => _home.VirtualDisk("Data").GetProperty("DevicePath").ValueKind == JsonValueKind.String);
+        Tool.Run("cmp", image, DeviceOf("Data"));
+    }
+
+    [Fact]
+    public void A_device_in_use_grows_with_its_disk()
+    {
+        _home.NewPool("1GB");
+        string mount = NewFileSystem("Data1", "xfs");
+        string device = DeviceOf("Data1");
+        Dictionary<string, string> sums = TestFiles.Write(mount, 4, 10);
+        _home.Run("Resize-VirtualDisk", "-FriendlyName", "Data1", "-Size", "768MB");
+        Assert.Equal((768L << 20).ToString(CultureInfo.InvariantCulture), Tool.Run("blockdev", "--getsize64", device).Trim());
+        Tool.Run("xfs_growfs", mount);
+        TestFiles.Check(mount, sums);
+        Assert.InRange(new DriveInfo(mount).TotalSize, 500L << 20, 768L << 20);
+        _home.Run("Resize-VirtualDisk", "-FriendlyName", "Data1", "-Size", "800MB");
+        _home.KillHost(_home.Host);
+        Assert.Equal((800L << 20).ToString(CultureInfo.InvariantCulture), Tool.Run("blockdev", "--getsize64", device).Trim());
+    }
+
+    /// <summary>What is discarded reads as zeros and goes back to the pool; zeroing reads as zeros.</summary>
+    [Fact]
+    public void Discards_give_space_back_and_zeroing_reads_as_zeros()
+    {
+        _home.NewPool();
+        _home.NewMirror("Data", "256MB", "-ProvisioningType", "Thin", "-LogicalSectorSize", "4096");
+        string device = DeviceOf("Data"), image = TestFiles.WriteImage(_home.PathOf("image"), 256 << 20, 5);
+        Assert.Equal("4096", Tool.Run("blockdev", "--getss", device).Trim());
+        Tool.Run("dd", $"if={image}", $"of={device}", "bs=1M", "oflag=direct", "status=none");
+        long full = _home.VirtualDisk("Data").GetProperty("FootprintOnPool").GetInt64();
+        Tool.Run("blkdiscard", "--offset", "0", "--length", (128 << 20).ToString(CultureInfo.InvariantCulture), device);
+        Tool.Run("cmp", "-n", (128 << 20).ToString(CultureInfo.InvariantCulture), device, "/dev/zero");
+        _home.Eventually("the pool has the space again", () => _home.VirtualDisk("Data").GetProperty("FootprintOnPool").GetInt64() <= full - (200 << 20));
+        Tool.Run("blkdiscard", "--zeroout", "--offset", (192 << 20).ToString(CultureInfo.InvariantCulture), "--length", "8192", device);
+        Tool.Run("cmp", "-n", "8192", "-i", $"{192 << 20}:0", device, "/dev/zero");
+        Tool.Run("cmp", "-n", (50 << 20).ToString(CultureInfo.InvariantCulture), "-i", $"{(192 << 20) + 8192}:{(192 << 20) + 8192}", device, image);
+    }
+
+    [Fact]
+    public void A_full_pool_is_an_error_at_once()
+    {
+        _home.NewPool("256MB");
+        _home.NewMirror("Data", "4GB", "-ProvisioningType", "Thin");
+        Stopwatch watch = Stopwatch.StartNew();
+        Answer answer = Tool.TryRun("dd", "if=/dev/zero", $"of={DeviceOf("Data")}", "bs=1M", "oflag=direct", "count=2000");
+        Assert.NotEqual(0, answer.ExitCode);
+        Assert.True(answer.Text.Contains("No space left", StringComparison.Ordinal) || answer.Text.Contains("Input/output error", StringComparison.Ordinal), answer.Text);
+        Assert.InRange(watch.Elapsed, TimeSpan.Zero, s_atOnce + TimeSpan.FromSeconds(20));   // most of it writes what there is room for
+        watch.Restart();
+        Assert.NotEqual(0, Tool.TryRun("dd", "if=/dev/zero", $"of={DeviceOf("Data")}", "bs=1M", "oflag=direct", "count=1", "seek=3000").ExitCode);
+        Assert.InRange(watch.Elapsed, TimeSpan.Zero, s_atOnce);
+    }
+
+    /// <summary>A stop detaches what nothing uses; what is mounted waits for the next host. Both are there after it.</summary>
+    [Fact]
+    public void A_stop_leaves_the_mounted_device_waiting_and_detaches_the_other()
+    {
+        _home.NewPool("1GB");
+        string mount = NewFileSystem("Data1", "ext4");
+        _home.NewMirror("Idle", "64MB");
+        Dictionary<string, string> sums = TestFiles.Write(mount, 6, 10);
+        string idle = DeviceOf("Idle"), used = DeviceOf("Data1");
+        _home.Run("stop");
+        Assert.True(File.Exists(SizeFile(used)));
+        Assert.Equal("0", File.Exists(SizeFile(idle)) ? File.ReadAllText(SizeFile(idle)).Trim() : "0");
+        using Process write = Tool.Start("dd", "if=/dev/urandom", $"of={mount}/new", "bs=1M", "count=8", "oflag=direct", "status=none");
+        Assert.False(write.WaitForExit(1500));   // it waits
+        _home.Run("start");
+        Assert.Equal(0, Tool.End(write).ExitCode);
+        TestFiles.Check(mount, sums);
+        _home.Eventually("the other has its device again", () => _home.VirtualDisk("Idle").GetProperty("DevicePath").ValueKind == JsonValueKind.String);
+        _home.Unmount(mount);
+        FileSystem.Check("ext4", DeviceOf("Data1"));
+        _home.Run("stop");
+        _home.Eventually("the supervisor has ended", () => !Directory.Exists($"/proc/{_home.Supervisor}"));
+    }
+
+    [Fact]
+    public void A_read_only_disk_has_a_read_only_device()
+    {
+        _home.NewPool();
+        _home.NewMirror("Data", "64MB");
+        Assert.Equal("0", Tool.Run("blockdev", "--getro", DeviceOf("Data")).Trim());
+        _home.Run("Disconnect-VirtualDisk", "-FriendlyName", "Data");
+        _home.Run("Set-VirtualDisk", "-FriendlyName", "Data", "-Access", "Readable");
+        _home.Run("Connect-VirtualDisk", "-FriendlyName", "Data");
+        Assert.Equal("1", Tool.Run("blockdev", "--getro", DeviceOf("Data")).Trim());
+    }
+
+    [Fact]
+    public void One_way_to_attach_is_forced_and_another_one_is_refused_while_it_is_attached()
+    {
+        _home.NewPool();
+        _home.NewMirror("Data", "64MB");
+        Assert.Equal("Fuse", MethodOf("Data"));
+        Answer refused = _home.Try("Connect-VirtualDisk", "-FriendlyName", "Data", "-AttachMethod", "NbdFuse");
+        Assert.NotEqual(0, refused.ExitCode);
+        Assert.Contains("is attached by Fuse", refused.Text, StringComparison.Ordinal);
+        _home.Run("Disconnect-VirtualDisk", "-FriendlyName", "Data");
+        _home.Run("Connect-VirtualDisk", "-FriendlyName", "Data", "-AttachMethod", "NbdFuse");
+        Assert.Equal("NbdFuse", MethodOf("Data"));
+        _home.Run("Disconnect-VirtualDisk", "-FriendlyName", "Data");
+        _home.Run("Connect-VirtualDisk", "-FriendlyName", "Data", "-AttachMethod", "NbdUri");
+        Assert.Equal(("NbdUri", JsonValueKind.Null), (MethodOf("Data"), _home.VirtualDisk("Data").GetProperty("DevicePath").ValueKind));
+    }
+
+    private string MethodOf(string name) => _home.VirtualDisk(name).GetProperty("AttachMethod").GetString()!;
+
+    private static string SizeFile(string device) => $"/sys/block/{Path.GetFileName(device)}/size";
+
+    /// <summary>The device itself, not the link to it.</summary>
+    private string DeviceOf(string name)
+    {
+        Assert.Equal("Fuse", MethodOf(name));
+        return new FileInfo(_home.DeviceOf(name)).ResolveLinkTarget(returnFinalTarget: true)!.FullName;
+    }
+
+    private string NewFileSystem(string name, string type)
+    {
+        _home.NewMirror(name, type == "xfs" ? "400MB" : "256MB");
+        string device = DeviceOf(name), mount = Directory.CreateDirectory(_home.PathOf($"mnt-{name}")).FullName;
+        Tool.Run($"mkfs.{type}", "-q", device);
+        Tool.Run("mount", device, mount);
+        return mount;
+    }
+
+    private static Process StartLoad(string mount) => Tool.Start(
+        "fio",
+        [
+            "--name=load", $"--directory={mount}", "--rw=randrw", "--bsrange=4k-1m", "--size=48M", "--numjobs=2", "--direct=1", "--ioengine=io_uring",
+            "--iodepth=16", "--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0", "--verify_backlog=64", "--time_based", "--runtime=10",
+            "--output-format=json",
+        ]);
+
+    private void KillSupervisor()
+    {
+        int victim = _home.Supervisor;
+        Home.Kill(victim);
+        _home.Eventually("there is another supervisor", () => _home.Supervisor is var other && other != victim && Directory.Exists($"/proc/{other}"));
+        Thread.Sleep(500);   // it is given the connections
+    }
+
+    /// <summary>Errors that the kernel has logged of devices; 0 where its log may not be read.</summary>
+    private static int KernelErrors(string[] devices)
+    {
+        Answer log = Tool.TryRun("dmesg");
+        return log.ExitCode != 0 ? 0 : log.Output.Split('\n').Count(line =>
+            line.Contains("error", StringComparison.OrdinalIgnoreCase) && devices.Any(device => line.Contains(device + " ", StringComparison.Ordinal)
+                || line.Contains(device + ",", StringComparison.Ordinal) || line.Contains($"({device})", StringComparison.Ordinal)));
+    }
+}
