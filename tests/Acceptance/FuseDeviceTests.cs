@@ -22,8 +22,8 @@ public sealed class FuseDeviceTests : IDisposable
     public void Dispose() => _home.Dispose();
 
     /// <summary>
-    /// Two mounted disks on two lanes, read and written with blocks of 4 KiB to 1 MiB that fio verifies, under kills of the host and of the supervisor: a pause,
-    /// no error of the device, nothing lost.
+    /// Two mounted disks on two lanes, read and written with blocks of 4 KiB to 1 MiB that fio verifies, under kills of the host and of the supervisor: a
+    /// pause, no error of the device, nothing lost.
     /// </summary>
     [Theory]
     [InlineData("ext4")]
@@ -67,7 +67,8 @@ public sealed class FuseDeviceTests : IDisposable
 
         Assert.InRange(pauses.Max(), 0, 5);
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"FUSE devices, {type}: {kills} kills under two loads, {written} verified writes, 0 errors; host back after {pauses.Average():F2} s on average, {pauses.Max():F2} s at most"));
+            $"FUSE devices, {type}: {kills} kills under two loads, {written} verified writes, 0 errors; ")
+            + string.Create(CultureInfo.InvariantCulture, $"host back after {pauses.Average():F2} s on average, {pauses.Max():F2} s at most"));
     }
 
     [Fact]
@@ -129,7 +130,7 @@ public sealed class FuseDeviceTests : IDisposable
         Stopwatch watch = Stopwatch.StartNew();
         Answer answer = Tool.TryRun("dd", "if=/dev/zero", $"of={DeviceOf("Data")}", "bs=1M", "oflag=direct", "count=2000");
         Assert.NotEqual(0, answer.ExitCode);
-        Assert.True(answer.Text.Contains("No space left", StringComparison.Ordinal) || answer.Text.Contains("Input/output error", StringComparison.Ordinal), answer.Text);
+        Assert.Contains("No space left", answer.Text, StringComparison.Ordinal);
         Assert.InRange(watch.Elapsed, TimeSpan.Zero, s_atOnce + TimeSpan.FromSeconds(20));   // most of it writes what there is room for
         watch.Restart();
         Assert.NotEqual(0, Tool.TryRun("dd", "if=/dev/zero", $"of={DeviceOf("Data")}", "bs=1M", "oflag=direct", "count=1", "seek=3000").ExitCode);

@@ -35,21 +35,21 @@ public interface ILaneListener
 }
 
 /// <summary>
-/// A descriptor that gives and takes whole messages, as the kernel's FUSE does. No call waits. The lane's memory is locked from its opening on: the kernel never
-/// has to fetch a page of it.
+/// A descriptor that gives and takes whole messages, as the kernel's FUSE does. No call waits. The lane's memory is locked from its opening on: the
+/// kernel never has to fetch a page of it.
 /// </summary>
 public interface ILaneMessages
 {
     /// <summary>
     /// Reads one message, its first bytes into <paramref name="head"/> and what follows into <paramref name="body"/>. The result is the number of bytes, or a
-    /// negative errno; after EAGAIN (no message is there) the lane tells of the next arrival.
+    /// negative errno; after EAGAIN (no message is there) the next arrival is announced.
     /// </summary>
     int Read(IoBuffer head, IoBuffer body);
 
     /// <summary>Writes one message of two parts, the second of which may have no bytes. The result is the number of bytes, or a negative errno.</summary>
     int Write(IoBuffer head, IoBuffer body);
 
-    /// <summary>Closes the descriptor; nothing is told any more.</summary>
+    /// <summary>Closes the descriptor; no arrival is announced any more.</summary>
     void Close();
 }
 
@@ -69,7 +69,8 @@ public interface ILaneNetwork
     ILaneListener ListenTcp(System.Net.IPEndPoint endpoint, Action<ILaneSocket> accepted, Action<string>? rejected = null);
 
     /// <summary>
-    /// Serves a copy of a descriptor of messages that does not block. <paramref name="arrived"/> is called on the lane when a message, or an error, may be there.
+    /// Serves a copy of a descriptor of messages that does not block. <paramref name="arrived"/> is called on the lane when a message, or an error, may
+    /// be there.
     /// </summary>
     /// <exception cref="IOException">The memory of the lane cannot be locked, or there is no descriptor left.</exception>
     ILaneMessages OpenMessages(int descriptor, Action arrived);

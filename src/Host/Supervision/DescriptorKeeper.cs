@@ -5,8 +5,8 @@ using TierSpaces.Host.Native;
 
 namespace TierSpaces.Host.Supervision;
 
-// Descriptors that outlive the host: connections to the kernel's FUSE end when the last process that has them open ends. The host hands copies over and the next
-// host takes copies back, each in a connection of its own to a socket in the home: one request, one answer.
+// Descriptors that outlive the host: connections to the kernel's FUSE end when the last process that has them open ends. The host hands copies over and
+// the next host takes copies back, each in a connection of its own to a socket in the home: one request, one answer.
 //
 //   K id + descriptor   keep it under this name, instead of an earlier one     answer +
 //   T id                a copy of it                                           answer + and the descriptor, or -

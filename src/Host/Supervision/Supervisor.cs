@@ -45,7 +45,9 @@ internal static class Supervisor
         return 0;
     }
 
-    /// <summary>While descriptors are kept, devices of a host that was stopped wait for the next one. Waits for that one; false when there is nothing to keep.</summary>
+    /// <summary>
+    /// While descriptors are kept, devices of a host that was stopped wait for the next one. Waits for that one; false when there is nothing to keep.
+    /// </summary>
     private static bool NextHostComes(HostPaths paths, DescriptorKeeper keeper)
     {
         while (keeper.Count > 0 && File.Exists(paths.HostLock))

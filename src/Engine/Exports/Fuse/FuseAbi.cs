@@ -107,7 +107,7 @@ internal static class FuseAbi
     /// <summary>Bytes in front of the data of a write: the head and its range.</summary>
     internal const int WriteHead = FuseHead.Size + 40;
 
-    /// <summary>Largest read or write, in bytes. The kernel keeps to what it was told at its start, so no later version takes less.</summary>
+    /// <summary>Largest read or write, in bytes. The kernel keeps to what was chosen at its start, so no later version takes less.</summary>
     internal const int MaxData = 1 << 20;
 
     /// <summary>The folder that is mounted.</summary>

@@ -3,8 +3,8 @@ using System.Text;
 namespace TierSpaces.Engine.Exports.Fuse;
 
 /// <summary>
-/// A connection to the kernel's FUSE: it outlives the sessions that serve it, which end and begin with the export of their virtual disk. Whoever has opened the
-/// descriptor keeps it; each session has a copy of its own.
+/// A connection to the kernel's FUSE: it outlives the sessions that serve it, which end and begin with the export of their virtual disk. The descriptor
+/// stays its opener's; each session has a copy of its own.
 /// </summary>
 /// <param name="descriptor">An open /dev/fuse that is mounted and does not block.</param>
 /// <param name="fileName">Name of the one file in it.</param>

@@ -63,7 +63,7 @@ internal sealed unsafe class LaneMessages : PollTarget, ILaneMessages
     {
     }
 
-    /// <summary>Whoever reads finds the error.</summary>
+    /// <summary>The next read finds the error.</summary>
     internal override void OnPollingFailed(int errno) => OnReadable();
 
     internal override void OnPollingStopped()

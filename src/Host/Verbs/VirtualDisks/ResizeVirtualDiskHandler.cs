@@ -40,7 +40,9 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
         }
     }
 
-    /// <summary>Gives the block device of a virtual disk, if it has one, the size that the disk has now; false if it would have to be made again and is in use.</summary>
+    /// <summary>
+    /// Gives the block device of a virtual disk, if it has one, the size that the disk has now; false if it would have to be made again and is in use.
+    /// </summary>
     private async Task<bool> TryRenewDeviceAsync(VirtualDiskStatus disk, Action<string> warn)
     {
         string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);

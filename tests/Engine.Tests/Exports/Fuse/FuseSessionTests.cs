@@ -274,7 +274,10 @@ public sealed class FuseSessionTests
         TestKernel kernel = new() { OnlyCounts = true };
         FuseSession.Start(lane, kernel, new NbdExport(Guid.Empty, "disk", "", store, false), new FuseChannel(3, "d", isTakenOver: false), static _ => { });
         lane.Run();
-        byte[][] batch = [.. Enumerable.Range(0, 32).Select(i => isWrite ? TestKernel.Write((ulong)i, i * size, new byte[size]) : TestKernel.Read((ulong)i, i * size, size))];
+        byte[][] batch =
+        [
+            .. Enumerable.Range(0, 32).Select(i => isWrite ? TestKernel.Write((ulong)i, i * size, new byte[size]) : TestKernel.Read((ulong)i, i * size, size)),
+        ];
         Play(50);
         int answered = kernel.Answered;
         long before = GC.GetAllocatedBytesForCurrentThread();
