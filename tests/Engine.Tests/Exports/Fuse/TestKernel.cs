@@ -6,7 +6,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Exports.Fuse;
 
-/// <summary>The kernel's side of a FUSE connection: requests that wait to be read, and the answers to them. It allocates nothing where it only counts.</summary>
+/// <summary>The kernel's side of a FUSE connection: requests that wait, and the answers to them. Where it only counts it allocates nothing.</summary>
 internal sealed class TestKernel : ILaneNetwork, ILaneMessages
 {
     private const int Again = -11;
