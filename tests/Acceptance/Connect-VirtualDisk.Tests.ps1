@@ -49,6 +49,39 @@ Describe 'Connect-VirtualDisk' {
     }
 }
 
+Describe 'Connect-VirtualDisk -AttachMethod' {
+    AfterAll {
+        Disconnect-VirtualDisk Data
+        Connect-VirtualDisk Data -WarningAction SilentlyContinue
+    }
+
+    It 'makes no device where only the address is asked for' {
+        Disconnect-VirtualDisk Data
+        $disk = Connect-VirtualDisk Data -AttachMethod NbdUri -PassThru -WarningVariable said -WarningAction SilentlyContinue
+        $disk.AttachMethod | Should -Be 'NbdUri'
+        $disk.DevicePath | Should -BeNullOrEmpty
+        "$said" | Should -Match 'No block device: none was asked for'
+    }
+
+    It 'makes the device in the way that is asked for, and refuses another while it is there: <_>' -ForEach Fuse, NbdFuse {
+        Disconnect-VirtualDisk Data
+        $failure = Get-WrittenError { Connect-VirtualDisk Data -AttachMethod $_ -WarningAction SilentlyContinue }
+        if ($failure) {
+            "$failure" | Should -Match "-AttachMethod $_ cannot be used here"
+            Set-ItResult -Skipped -Because "$failure"
+            return
+        }
+
+        $disk = Get-VirtualDisk Data
+        $disk.AttachMethod | Should -Be $_
+        $disk.DevicePath | Should -Exist
+        $other = if ($_ -eq 'Fuse') { 'NbdFuse' } else { 'Fuse' }
+        $refused = Get-WrittenError { Connect-VirtualDisk Data -AttachMethod $other }
+        $refused.FullyQualifiedErrorId | Should -Be 'StorageWMI 50003,Connect-VirtualDisk'
+        (Get-VirtualDisk Data).AttachMethod | Should -Be $_
+    }
+}
+
 Describe 'Connect-VirtualDisk -Force' {
     BeforeAll {
         $flash = New-PhysicalDisk -Path flash.img -Size 256MB -MediaType SSD
