@@ -27,7 +27,7 @@ public sealed class AttachTests : IDisposable
     public void A_machine_that_can_attach_nothing_says_why()
     {
         AttachOutcome outcome = new AttachManager(_paths, new AttachStore(_state), [new Unwilling()]).Attach(Target("d"));
-        Assert.Equal(new AttachOutcome("NbdUri", null, "No block device: the stars are wrong."), outcome);
+        Assert.Equal(new AttachOutcome("NbdUri", null, "No block device: Unwilling: the stars are wrong."), outcome);
     }
 
     [Fact]
