@@ -197,7 +197,8 @@ public sealed class FuseDeviceTests : IDisposable
     private string DeviceOf(string name)
     {
         string reason = _home.VirtualDisk(name).GetProperty("AttachReason").GetString() ?? "";
-        Assert.SkipWhen(MethodOf(name) == "KernelNbd" || reason.Contains("FUSE_HAS_RESEND", StringComparison.Ordinal), $"this kernel has another way: {reason}");
+        bool isOther = MethodOf(name) == "KernelNbd" || reason.Contains("FUSE_HAS_RESEND", StringComparison.Ordinal);
+        Assert.SkipWhen(isOther, $"this kernel has another way: {reason}");
         Assert.Equal("Fuse", MethodOf(name));
         return new FileInfo(_home.DeviceOf(name)).ResolveLinkTarget(returnFinalTarget: true)!.FullName;
     }
