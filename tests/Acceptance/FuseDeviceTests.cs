@@ -121,6 +121,28 @@ public sealed class FuseDeviceTests : IDisposable
         Tool.Run("cmp", "-n", (50 << 20).ToString(CultureInfo.InvariantCulture), "-i", $"{(192 << 20) + 8192}:{(192 << 20) + 8192}", device, image);
     }
 
+    /// <summary>Zeroing of sectors that are parts of blocks, next to bytes that stay.</summary>
+    [Fact]
+    public void Parts_of_blocks_are_zeroed_on_a_disk_of_512_byte_sectors()
+    {
+        _home.NewPool();
+        _home.NewMirror("Data", "64MB", "-LogicalSectorSize", "512");
+        string device = DeviceOf("Data"), full = _home.PathOf("full"), zeroed = _home.PathOf("zeroed");
+        (int Offset, int Length)[] ranges = [(512, 512), (9728, 8192), (1 << 20, 4096), ((2 << 20) - 512, 66048)];
+        byte[] content = new byte[64 << 20];
+        Array.Fill<byte>(content, 7);
+        File.WriteAllBytes(full, content);
+        Array.ForEach(ranges, range => content.AsSpan(range.Offset, range.Length).Clear());
+        File.WriteAllBytes(zeroed, content);
+        Tool.Run("dd", $"if={full}", $"of={device}", "bs=1M", "oflag=direct", "status=none");
+        foreach ((int offset, int length) in ranges)
+        {
+            Tool.Run("blkdiscard", "--zeroout", "--offset", $"{offset}", "--length", $"{length}", device);
+        }
+
+        Tool.Run("cmp", zeroed, device);
+    }
+
     [Fact]
     public void A_full_pool_is_an_error_at_once()
     {

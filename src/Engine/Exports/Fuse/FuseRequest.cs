@@ -6,6 +6,8 @@ namespace TierSpaces.Engine.Exports.Fuse;
 /// <summary>The slot of one request of a FUSE session that the store carries out.</summary>
 internal sealed class FuseRequest(FuseSession session) : StoreCall
 {
+    private const int BlockBytes = 4096;
+
     private NbdCommand _command;
     private WriteFlags _flags;
     private FuseRange _range;
@@ -22,6 +24,9 @@ internal sealed class FuseRequest(FuseSession session) : StoreCall
 
     /// <summary>Memory of its data, as it was rented; length 0 when it has none.</summary>
     internal IoBuffer Memory { get; private set; }
+
+    /// <summary>Whether it is of whole blocks: what is unmapped of a block in part keeps its bytes.</summary>
+    private bool IsOfBlocks => ((Offset | Length) & (BlockBytes - 1)) == 0;
 
     /// <summary>Begins a request; nothing of the one before is left.</summary>
     internal void Begin(ulong unique, NbdCommand command, WriteFlags flags, in FuseRange range, IoBuffer memory)
@@ -53,7 +58,7 @@ internal sealed class FuseRequest(FuseSession session) : StoreCall
         NbdCommand.Read => store.Read(Offset, _data),
         NbdCommand.Write => store.Write(Offset, _data, _flags),
         NbdCommand.Flush => store.Flush(),
-        NbdCommand.Trim => store.Unmap(Offset, Length),   // of a virtual disk: it reads as zeros then, as the kernel expects of a hole
+        NbdCommand.Trim when IsOfBlocks => store.Unmap(Offset, Length),   // of a virtual disk: it reads as zeros then, as the kernel expects of a hole
         _ => store.WriteZeroes(Offset, Length, _flags),
     };
 

@@ -111,6 +111,19 @@ public sealed class FuseSessionTests
         AssertNothingHeld();
     }
 
+    /// <summary>A hole reads as zeros, whatever it covers. What is unmapped of a block in part keeps its bytes, so such a hole is zeroed.</summary>
+    [Theory]
+    [InlineData(8192, 4096, "unmap 8192+4096")]
+    [InlineData(512, 4096, "zero 512+4096 None")]
+    [InlineData(4096, 512, "zero 4096+512 None")]
+    public void A_hole_of_whole_blocks_is_unmapped_and_any_other_is_zeroed(long offset, long length, string call)
+    {
+        _kernel.Ask(TestKernel.Allocate(1, offset, length, 3));
+        Assert.Equal(0, Only().Errno);
+        Assert.Equal(call, Assert.Single(_store.Calls));
+        Assert.Equal(1, _export.Counters.Unmaps);
+    }
+
     [Fact]
     public void Requests_that_the_disk_does_not_take_are_refused_before_the_store_sees_them()
     {
