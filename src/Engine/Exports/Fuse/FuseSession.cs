@@ -112,6 +112,7 @@ internal sealed class FuseSession : IExportClient
             FuseAbi.PutResend(_headOut.Span);
             if (_messages.Write(_headOut, default) is < 0 and var error)
             {
+                _channel.LeaveUnanswered();
                 _notice($"FUSE: the kernel does not deliver requests again that a host before has left: {Errno.Describe(-error)}");
             }
         }
