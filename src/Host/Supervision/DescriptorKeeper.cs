@@ -35,6 +35,7 @@ internal sealed class DescriptorKeeper : IDisposable
     private readonly object _gate = new();
     private readonly Dictionary<string, int> _kept = [];
     private readonly Socket _listener;
+    private volatile bool _isDisposed;
 
     private DescriptorKeeper(Socket listener) => _listener = listener;
 
@@ -65,11 +66,15 @@ internal sealed class DescriptorKeeper : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _listener.Dispose();
+    public void Dispose()
+    {
+        _isDisposed = true;
+        _listener.Dispose();
+    }
 
     private void Serve()
     {
-        while (true)
+        while (!_isDisposed)
         {
             try
             {
@@ -77,11 +82,11 @@ internal sealed class DescriptorKeeper : IDisposable
                 client.ReceiveTimeout = client.SendTimeout = PatienceMilliseconds;
                 Answer(client);
             }
-            catch (Exception e) when (e is SocketException or IOException)
+            catch (Exception e) when (e is SocketException or IOException && !_isDisposed)
             {
                 HostLog.Write($"supervisor: a descriptor could not be handed over: {e.Message}");
             }
-            catch (ObjectDisposedException)
+            catch (Exception) when (_isDisposed)
             {
                 return;
             }

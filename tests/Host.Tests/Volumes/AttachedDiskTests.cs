@@ -103,6 +103,7 @@ public sealed class AttachedDiskTests : IDisposable
     {
         Prepare();
         New("Data");
+        AttachThroughNbdkit("Data");
         Ok("stop");
         string file = Directory.GetFiles(_scratch.Paths.State, "attached.json", SearchOption.AllDirectories).Single();
         JsonArray records = JsonNode.Parse(File.ReadAllText(file))!.AsArray();
@@ -171,7 +172,9 @@ public sealed class AttachedDiskTests : IDisposable
     public void A_device_that_another_loop_device_or_a_program_has_open_is_left_as_it_is()
     {
         Prepare();
-        string device = VolumeOn("Data");
+        New("Data");
+        AttachThroughNbdkit("Data");
+        string device = VolumeOf("Data");
         Ok("Remove-PartitionAccessPath", "1", "1", "-AccessPath", "E:");
         string loop = Tool.Run("losetup", "--find", "--show", device + "p1");
         try
@@ -258,12 +261,14 @@ public sealed class AttachedDiskTests : IDisposable
     }
 
     [Fact]
-    public void The_device_of_a_disk_that_is_resized_grows_with_it_unless_it_is_in_use()
+    public void The_device_through_nbdkit_of_a_disk_that_is_resized_grows_with_it_unless_it_is_in_use()
     {
         Prepare();
         New("Data");
+        AttachThroughNbdkit("Data");
         Ok("Resize-VirtualDisk", "Data", "-Size", "300MB");
         Assert.InRange(DeviceBytes(), 300L << 20, 310L << 20);
+        Assert.Equal("NbdFuse", Text(Get("Data"), "AttachMethod"));
         VolumeOf("Data");
         Scratch.Answer answer = _scratch.Run("Resize-VirtualDisk", "Data", "-Size", "400MB");
         Assert.Contains("is in use and keeps its old size", answer.Error);
@@ -275,7 +280,9 @@ public sealed class AttachedDiskTests : IDisposable
     public void A_disk_in_use_keeps_the_size_of_its_device_and_errors_say_how_it_gets_the_new_one()
     {
         Prepare();
-        VolumeOn("Data");
+        New("Data");
+        AttachThroughNbdkit("Data");
+        VolumeOf("Data");
         ulong old = _scratch.One("Get-Disk").GetProperty("Size").GetUInt64();
         Ok("Resize-VirtualDisk", "Data", "-Size", "400MB");
         JsonElement disk = _scratch.One("Get-Disk");
@@ -320,6 +327,13 @@ public sealed class AttachedDiskTests : IDisposable
         Scratch.Answer answer = _scratch.Run(words);
         Assert.True(
             answer.ExitCode == 1 && answer.Error.Contains(text, StringComparison.Ordinal), $"{string.Join(' ', words)}: {answer.ExitCode} {answer.Error}");
+    }
+
+    /// <summary>Attaches a disk in the way of earlier versions, whose device keeps its size while it is in use.</summary>
+    private void AttachThroughNbdkit(string name)
+    {
+        Ok("Disconnect-VirtualDisk", name);
+        Ok("Connect-VirtualDisk", name, "-AttachMethod", "NbdFuse");
     }
 
     /// <summary>A new virtual disk with a volume at E with a file; returns its device.</summary>

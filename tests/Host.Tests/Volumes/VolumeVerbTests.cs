@@ -151,6 +151,8 @@ public sealed class VolumeVerbTests : IDisposable
     public void A_partition_grows_into_a_virtual_disk_that_was_made_larger_and_connected_again(string style)
     {
         Prepare();
+        Ok("Disconnect-VirtualDisk", "Data");
+        Ok("Connect-VirtualDisk", "Data", "-AttachMethod", "NbdFuse");
         Ok("Initialize-Disk", "1", "-PartitionStyle", style);
         Ok("New-Partition", "1", "-UseMaximumSize", "-DriveLetter", "E");
         Ok("Format-Volume", "E");
@@ -217,12 +219,7 @@ public sealed class VolumeVerbTests : IDisposable
             Tool.Run("umount", path);
         }
 
-        string[] devices = [.. All("Get-Disk").Select(static disk => Text(disk, "Location"))];
-        Ok("stop");
-        Array.ForEach(devices, static device => Tool.Run("losetup", "--detach", device));
-        foreach (string folder in Directory.GetDirectories(Path.Combine(_scratch.Paths.Home, "att")))
-        {
-            Tool.Run("fusermount3", "-u", "-z", Path.Combine(folder, "mnt"));
-        }
+        Ok("stop");   // with the devices that nothing uses
+        Assert.Empty(Directory.GetDirectories(Path.Combine(_scratch.Paths.Home, "att")));
     }
 }

@@ -46,7 +46,7 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
     private async Task<bool> TryRenewDeviceAsync(VirtualDiskStatus disk, Action<string> warn)
     {
         string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
-        if (services.Attachments.OutcomeOf(id)?.DevicePath is null)
+        if (services.Attachments.OutcomeOf(id) is not { DevicePath: not null, Method: var method })
         {
             return true;
         }
@@ -66,7 +66,7 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
             return false;
         }
 
-        services.Attach(disk);
+        services.Attach(disk, Enum.Parse<AttachMethod>(method));
         if (services.Attachments.OutcomeOf(id)is { DevicePath: null, Reason: { } reason })
         {
             warn($"{reason} Connect-VirtualDisk tries again.");
