@@ -45,7 +45,7 @@ Describe 'Register-PhysicalDisk and Unregister-PhysicalDisk' {
 
         (Get-StoragePool Moved).UniqueId | Should -Be $pool.UniqueId
         $end = (Get-Date).AddSeconds(20)   # another host closed it: it opens within 15 s
-        while ((Get-StoragePool Moved).OperationalStatus -ne 'OK' -and (Get-Date) -lt $end) { Start-Sleep -Milliseconds 200 }
+        while ((Get-VirtualDisk Data).HealthStatus -ne 'Healthy' -and (Get-Date) -lt $end) { Start-Sleep -Milliseconds 200 }
         (Get-VirtualDisk Data).HealthStatus | Should -Be 'Healthy'
     }
 
