@@ -44,7 +44,7 @@ public sealed class FuseDeviceTests : IDisposable
             Process[] loads = [.. mounts.Select(StartLoad)];
             for (int kill = done; kill < Math.Min(done + 4, kills); kill++)
             {
-                Thread.Sleep(_random.Next(200, 1500));
+                Thread.Sleep(s_isLong ? _random.Next(2100, 3000) : _random.Next(200, 1500));   // a host that never serves 2 s is started later and later
                 if (kill % 60 == 5)
                 {
                     KillSupervisor();
@@ -238,7 +238,8 @@ public sealed class FuseDeviceTests : IDisposable
         "fio",
         [
             "--name=load", $"--directory={mount}", "--rw=randrw", "--bsrange=4k-1m", "--size=48M", "--numjobs=2", "--direct=1", "--ioengine=io_uring",
-            "--iodepth=16", "--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0", "--verify_backlog=64", "--time_based", "--runtime=10",
+            "--iodepth=16", "--verify=crc32c", "--verify_fatal=1", "--verify_state_save=0", "--verify_backlog=64", "--time_based",
+            s_isLong ? "--runtime=18" : "--runtime=10",
             "--output-format=json",
         ]);
 

@@ -44,7 +44,7 @@ public abstract class Lane : ILane, IDisposable
     private long _stopAtNs = long.MaxValue;   // latest end, once it has been asked for
     private int _threadId;
     private LaneRandom _random = LaneRandom.Create();
-    private bool _isMemoryLocked;
+    private int? _lockErrno;   // of the first attempt to lock the memory; null: there was none
 
     private protected Lane(string name, LaneOptions options)
     {
@@ -122,15 +122,16 @@ public abstract class Lane : ILane, IDisposable
     /// <returns>0, or the errno for which the memory that is there could not be locked.</returns>
     internal unsafe int LockMemory()
     {
-        int errno = 0;
-        if (!_isMemoryLocked)
+        if (_lockErrno is { } known)
         {
-            // What comes later and cannot be locked serves as it is: nothing but a kill in the same instant can tell.
-            Buffers.OnMemory((address, bytes) => errno = Libc.LockMemory((void*)address, (nuint)bytes) < 0 ? Libc.LastError() : errno);
-            _isMemoryLocked = errno == 0;
-            _ = Libc.ProcessControl(Libc.SetIoFlusher, 1, 0, 0, 0);
+            return known;
         }
 
+        // What comes later and cannot be locked serves as it is: nothing but a kill in the same instant can tell.
+        int errno = 0;
+        Buffers.OnMemory((address, bytes) => errno = Libc.LockMemory((void*)address, (nuint)bytes) < 0 ? Libc.LastError() : errno);
+        _lockErrno = errno;
+        _ = Libc.ProcessControl(Libc.SetIoFlusher, 1, 0, 0, 0);
         return errno;
     }
 

@@ -6,7 +6,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Exports.Fuse;
 
 // One virtual disk as the one file of a FUSE file system, on the lane of the disk: the kernel's requests are read, given to the store and answered here, with
-// no process and no copy in between.
+// no process in between. Only writes of at most CopiedMax bytes are copied.
 //
 // Invariants
 //  1. Every byte that an answer consists of, and every byte that a request is read into, is memory of the lane's buffers, which is locked. A process that is
@@ -64,7 +64,16 @@ internal sealed class FuseSession : IExportClient
     internal static FuseSession Start(ILane lane, ILaneNetwork network, NbdExport export, FuseChannel channel, Action<string> notice)
     {
         FuseSession session = new(lane, export, channel, notice);
-        session._messages = network.OpenMessages(channel.Descriptor, session.OnReadable);
+        try
+        {
+            session._messages = network.OpenMessages(channel.Descriptor, session.OnReadable);
+        }
+        catch (IOException)
+        {
+            session.ReturnMemory();
+            throw;
+        }
+
         export.Attach(session);
         session.AskAgain();
         session.TakeSoon();
@@ -83,8 +92,7 @@ internal sealed class FuseSession : IExportClient
         _messages.Close();
         _export.Detach(this);
         await _lane.Yield();   // the request that ended last is still on the stack
-        _lane.Buffers.Return(_landing);
-        _lane.Buffers.Return(_small);
+        ReturnMemory();
     }
 
     /// <inheritdoc/>
@@ -103,6 +111,12 @@ internal sealed class FuseSession : IExportClient
         {
             _quiet.Set();
         }
+    }
+
+    private void ReturnMemory()
+    {
+        _lane.Buffers.Return(_landing);
+        _lane.Buffers.Return(_small);
     }
 
     private void AskAgain()

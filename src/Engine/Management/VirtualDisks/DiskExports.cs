@@ -42,7 +42,7 @@ internal sealed class DiskExports(SubsystemCore core)
             disk.SetExported(export, path);
             if (_channels.TryGetValue(description.Id.Value, out FuseChannel? channel))
             {
-                await StartDevice(disk, export, channel);
+                await TryStartDevice(disk, export, channel);
             }
 
             return default;
@@ -146,6 +146,20 @@ internal sealed class DiskExports(SubsystemCore core)
             throw new ManagementException(
                 ManagementError.NameTaken, $"Another virtual disk '{name}' is connected.",
                 "Disconnect it, or give one of the two another name.");
+        }
+    }
+
+    /// <summary>Serves a virtual disk to the kernel again. Where that is not possible it stays exported, and its device waits.</summary>
+    private async LaneTask<Nothing> TryStartDevice(ManagedVirtualDisk disk, DiskExport export, FuseChannel channel)
+    {
+        try
+        {
+            return await StartDevice(disk, export, channel);
+        }
+        catch (ManagementException problem)
+        {
+            core.Notice(problem.Message);
+            return default;
         }
     }
 

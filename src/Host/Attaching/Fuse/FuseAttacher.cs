@@ -9,8 +9,8 @@ using TierSpaces.Host.Supervision;
 namespace TierSpaces.Host.Attaching.Fuse;
 
 /// <summary>
-/// Attaches through FUSE that the engine speaks itself: a file system of one file, and a loop device on that file. No process and no copy is between the kernel
-/// and the lane of the virtual disk.
+/// Attaches through FUSE that the engine speaks itself: a file system of one file, and a loop device on that file. No process is between the kernel and
+/// the lane of the virtual disk.
 /// <list type="number">
 /// <item>The supervisor has a copy of every descriptor. When the host is killed, requests wait in the kernel; the next host takes the copy and asks for
 /// what was not answered again. Without a supervisor of ours this way is not chosen.</item>
