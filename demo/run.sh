@@ -13,7 +13,7 @@ export PATH=$here/../bin/host:$PATH:/usr/sbin:/sbin
 
 clean_up() {
     "$here/steps.sh" unmount
-    tierspaces stop >/dev/null 2>&1
+    tierspaces stop -Force >/dev/null 2>&1
     "$here/steps.sh" kill >/dev/null 2>&1
     "$here/steps.sh" clear >/dev/null 2>&1
     rm -rf --one-file-system "$DEMO_WORK"

@@ -17,7 +17,7 @@ Describe 'Add-PartitionAccessPath' -Skip:$noDisks {
     It 'mounts a volume at a folder too, also after a restart of the host' {
         Add-PartitionAccessPath -DriveLetter E -AccessPath "$PWD/also"
         Get-Content also/file | Should -Be 'text'
-        $null = Stop-TierSpacesHost
+        $null = Stop-TierSpacesHost -KeepAttached -WarningAction Ignore
         Get-Content also/file | Should -Be 'text'
         (Get-Volume E).MountPoints.Count | Should -Be 2
     }

@@ -158,30 +158,6 @@ public sealed class FuseDeviceTests : IDisposable
         Assert.InRange(watch.Elapsed, TimeSpan.Zero, s_atOnce);
     }
 
-    /// <summary>A stop detaches what nothing uses; what is mounted waits for the next host. Both are there after it.</summary>
-    [Fact]
-    public void A_stop_leaves_the_mounted_device_waiting_and_detaches_the_other()
-    {
-        _home.NewPool("1GB");
-        string mount = NewFileSystem("Data1", "ext4");
-        _home.NewMirror("Idle", "64MB");
-        Dictionary<string, string> sums = TestFiles.Write(mount, 6, 10);
-        string idle = DeviceOf("Idle"), used = DeviceOf("Data1");
-        _home.Run("stop");
-        Assert.True(File.Exists(SizeFile(used)));
-        Assert.Equal("0", File.Exists(SizeFile(idle)) ? File.ReadAllText(SizeFile(idle)).Trim() : "0");
-        using Process write = Tool.Start("dd", "if=/dev/urandom", $"of={mount}/new", "bs=1M", "count=8", "oflag=direct", "status=none");
-        Assert.False(write.WaitForExit(1500));   // it waits
-        _home.Run("start");
-        Assert.Equal(0, Tool.End(write).ExitCode);
-        TestFiles.Check(mount, sums);
-        _home.Eventually("the other has its device again", () => _home.VirtualDisk("Idle").GetProperty("DevicePath").ValueKind == JsonValueKind.String);
-        _home.Unmount(mount);
-        FileSystem.Check("ext4", DeviceOf("Data1"));
-        _home.Run("stop");
-        _home.Eventually("the supervisor has ended", () => !Directory.Exists($"/proc/{_home.Supervisor}"));
-    }
-
     [Fact]
     public void A_read_only_disk_has_a_read_only_device()
     {

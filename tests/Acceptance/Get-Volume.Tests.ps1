@@ -171,7 +171,7 @@ Describe 'Drive letters in the session' -Skip:$noDisks {
     }
 
     It 'do not go with the host, which leaves volumes mounted, and start no host at import' {
-        $null = Stop-TierSpacesHost
+        $null = Stop-TierSpacesHost -KeepAttached -WarningAction Ignore
         Get-LetterDrive | Should -Be 'E'
         Get-ShellAnswer 'Get-PSDrive -PSProvider FileSystem | Where-Object Name -EQ E | ForEach-Object Name' | Should -BeNullOrEmpty
         Test-Path (Join-Path $env:TIERSPACES_HOME host.sock) | Should -BeFalse

@@ -184,7 +184,7 @@ internal sealed class Home : IDisposable
         }
 
         Try("Disconnect-VirtualDisk", "-FriendlyName", "*");
-        Try("stop");
+        Try("stop", "-Force");
         KillEverything();
         ReleaseMounts();
         ReleaseLoops();

@@ -168,7 +168,7 @@ Describe 'NTFS' -Skip:$skips {
     }
 
     It 'is mounted again when the host starts again' {
-        $null = Stop-TierSpacesHost
+        $null = Stop-TierSpacesHost -Force
         (Get-Volume S).MountPoints | Should -Not -BeNullOrEmpty
         Get-Content (Join-Path $env:TIERSPACES_VOLUME_ROOT S/file) | Should -Be 'text'
     }

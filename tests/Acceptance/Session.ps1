@@ -20,7 +20,7 @@ function Start-TestSession([switch] $AttachNewDisks) {
 function Stop-TestSession {
     Get-Partition | Where-Object { $_.AccessPaths.Count -gt 1 } | Remove-PartitionAccessPath
     Get-VirtualDisk | Where-Object NbdUri | Disconnect-VirtualDisk
-    $null = Stop-TierSpacesHost
+    $null = Stop-TierSpacesHost -Force
     Pop-Location
     $env:TIERSPACES_HOME = $script:SavedHome
     $env:TIERSPACES_VOLUME_ROOT = $script:SavedVolumeRoot

@@ -12,6 +12,7 @@ public sealed class SyntaxTests
     {
         ["Clear-FileStorageTier"] = ["InputObject", .. s_range],
         ["Connect-VirtualDisk"] = ["AttachMethod", "Force", "Lane"],
+        ["Disconnect-VirtualDisk"] = ["Force"],
         ["Get-FileStorageTier"] = s_range,
         ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize", "CachePool"],
         ["Reset-PhysicalDisk"] = ["Path"],

@@ -64,7 +64,8 @@ internal sealed class Scratch : IDisposable
     /// <summary>Starts a command line, which may be killed.</summary>
     public Process Start(params string[] words) => StartAs(Executable, words);
 
-    private Process StartAs(string file, string[] words)
+    /// <summary>Starts a program in the environment of this home.</summary>
+    public Process StartAs(string file, string[] words)
     {
         ProcessStartInfo start = new ProcessStartInfo(file, words) { RedirectStandardOutput = true, RedirectStandardError = true };
         start.Environment[HostPaths.HomeVariable] = Paths.Home;
@@ -134,7 +135,7 @@ internal sealed class Scratch : IDisposable
             Run("Disconnect-VirtualDisk", "*");   // a device outlives its host
         }
 
-        Run("stop");
+        Run("stop", "-Force");
         foreach (string? file in new[] { Paths.SupervisorLock, Paths.HostLock }.Where(File.Exists))
         {
             if (int.TryParse(LockFile.Read(file), out int process) && IsAlive(process) && IsOurs(process))

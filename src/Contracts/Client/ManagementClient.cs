@@ -91,7 +91,12 @@ public sealed class ManagementClient : IDisposable
     {
         TierSpacesHostInfo[] running = await InvokeAsync(new GetTierSpacesHostRequest(), cancellation).ConfigureAwait(false);
         byte[] answer = await AskAsync(verb, true, body, cancellation).ConfigureAwait(false);
-        await HostEnd.WaitAsync(running[0].ProcessId, cancellation).ConfigureAwait(false);
+        VerbReply<TierSpacesHostInfo>? reply = JsonSerializer.Deserialize(answer, ContractsJson.Default.VerbReplyTierSpacesHostInfo);
+        if (reply is { Errors.Length: 0 })   // else it goes on
+        {
+            await HostEnd.WaitAsync(running[0].ProcessId, cancellation).ConfigureAwait(false);
+        }
+
         return answer;
     }
 
@@ -175,8 +180,8 @@ public sealed class ManagementClient : IDisposable
             StorageErrors.HostVersion,
             $"The host of {_paths.Home} is version {host}, what calls it is version {ContractsVersion.Text}; "
                 + "the first two numbers must be the same.",
-            "Stop the host with Stop-TierSpacesHost ('tierspaces stop'): the next command starts one of its own version, and "
-                + "what is connected stays connected.",
+            "Stop the host with Stop-TierSpacesHost -KeepAttached ('tierspaces stop -KeepAttached'): the next command starts one of its own version, "
+                + "and what is connected stays connected.",
             _paths.Home);
     }
 

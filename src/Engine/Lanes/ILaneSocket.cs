@@ -2,11 +2,20 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Lanes;
 
+/// <summary>The other end of a connection.</summary>
+/// <param name="Name">Its name, for messages: <c>unix:process 123, user 0</c> or <c>tcp:127.0.0.1:40000</c>; null while nothing is known of it.</param>
+/// <param name="Process">Number of the process that connected, on this machine; 0 where that is not known.</param>
+public readonly record struct LanePeer(string? Name, int Process)
+{
+    /// <inheritdoc/>
+    public override string ToString() => Name ?? "unknown";
+}
+
 /// <summary>A connected stream socket served by a lane. At most one receive and one send are pending at a time.</summary>
 public interface ILaneSocket
 {
-    /// <summary>Name of the peer, for messages.</summary>
-    string Peer { get; }
+    /// <summary>The other end.</summary>
+    LanePeer Peer { get; }
 
     /// <summary>Bytes that the other end, or the system for it, has taken so far.</summary>
     long BytesSent { get; }

@@ -33,13 +33,18 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     /// alone; remains of one that is not are cleared away first.
     /// </summary>
     /// <param name="target">Disk to attach.</param>
-    /// <param name="method">The only method to try, for a disk that is not attached; null: the first that works.</param>
+    /// <param name="method">
+    /// The only method to try, for a disk that is not attached; null: the one that was asked for when the disk was connected, else the first that works.
+    /// </param>
     public AttachOutcome Attach(AttachTarget target, AttachMethod? method = null)
     {
-        AttachOutcome outcome = TryResume(target) ?? Make(target, method);
+        AttachOutcome outcome = TryResume(target) ?? Make(target, method ?? store.MethodOf(target.UniqueId));
         _outcomes[target.UniqueId] = outcome;
         return outcome;
     }
+
+    /// <summary>Notes the only method by which a disk is to be attached, also by later hosts; null for the first that works.</summary>
+    public void SetMethod(string uniqueId, AttachMethod? method) => store.SetMethod(uniqueId, method);
 
     /// <summary>Refuses a method that cannot be used here, or another one than that by which a disk is attached.</summary>
     /// <exception cref="StorageException">It is one of these; nothing was changed.</exception>
@@ -71,13 +76,25 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
     }
 
+    /// <summary>Returns the records of the devices there are, attached disks and others.</summary>
+    public AttachRecord[] Records() => store.Read();
+
+    /// <summary>Describes how long requests of a device wait for a host, for people.</summary>
+    public string PatienceOf(AttachRecord record) => attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.Patience ?? "not at all";
+
     /// <summary>Detaches a disk, if it is attached.</summary>
+    /// <param name="uniqueId">The disk.</param>
+    /// <param name="force">Whether a device in use is taken away from its users: their requests fail from then on.</param>
     /// <exception cref="StorageException">Its device is in use; nothing was changed.</exception>
-    public void Detach(string uniqueId)
+    public void Detach(string uniqueId, bool force = false)
     {
         if (store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is { } record)
         {
-            RefuseIfInUse(record);
+            if (!force)
+            {
+                RefuseIfInUse(record);
+            }
+
             Clear(record);
         }
 
@@ -98,12 +115,10 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
     }
 
-    /// <summary>
-    /// Removes the devices that nothing uses and that only a host can serve, as this one stops: they come back with the next start. One in use waits for it.
-    /// </summary>
+    /// <summary>Removes the devices that nothing uses, as this host stops: they come back with the next start. One in use waits for it.</summary>
     public void DetachIdle()
     {
-        foreach (AttachRecord record in store.Read().Where(record => attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.NeedsHost == true))
+        foreach (AttachRecord record in store.Read())
         {
             try
             {
@@ -112,7 +127,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
             }
             catch (StorageException use)
             {
-                HostLog.Write($"virtual disk '{record.FriendlyName}' waits for the next start: {use.Message}");
+                HostLog.Write($"virtual disk '{record.FriendlyName}' waits for the next start {PatienceOf(record)}: {use.Error.ExtendedInformation}");
             }
             catch (Exception e) when (e is AttachException or IOException)
             {
@@ -277,25 +292,10 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
 
     private static void RefuseIfInUse(AttachRecord record)
     {
-        if (!BlockDevice.IsInUse(record.Device))
+        if (DeviceUse.Of(record.Device) is { } use)
         {
-            if (DeviceUsers.Of(record.Device) is { } user)
-            {
-                throw new StorageException(
-                    StorageErrors.DeviceMounted, $"{record.Device} is opened by {user}.", "End it, or let it close the device.", record.FriendlyName);
-            }
-
-            return;
+            throw new StorageException(StorageErrors.DeviceMounted, $"{use.Text}.", use.Remedy, record.FriendlyName);
         }
-
-        string[] mounts = BlockDevice.MountPoints(record.Device);
-        throw mounts.Length > 0
-            ? new StorageException(
-                StorageErrors.DeviceMounted, $"{record.Device} is mounted on {string.Join(", ", mounts)}.",
-                $"Unmount it: umount {mounts[0]}.", record.FriendlyName)
-            : new StorageException(
-                StorageErrors.DeviceMounted, $"{record.Device} is held by another driver.", "Stop what uses it.",
-                record.FriendlyName);
     }
 
     /// <summary>Short, since sockets live in it: a socket path has 107 bytes.</summary>

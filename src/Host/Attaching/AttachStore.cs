@@ -1,15 +1,18 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
-/// The records of attached disks, in the host's state. A record is written before the device is announced.
+/// The records of attached disks, in the host's state. A record is written before the device is announced. The method that a user has asked for is a file of
+/// its own: it outlives the device.
 /// </summary>
 internal sealed class AttachStore(IHostState state)
 {
     private const string Name = "attached.json";
+    private const string Methods = "attach-methods.json";
 
     /// <summary>
     /// Returns every complete record; none, with a line in the log, if the file cannot be parsed. The devices of missing records are
@@ -50,6 +53,40 @@ internal sealed class AttachStore(IHostState state)
     /// <summary>Removes a record.</summary>
     public void Remove(string uniqueId) => Write([.. Read().Where(other => other.UniqueId != uniqueId)]);
 
+    /// <summary>Returns the only method by which a disk is to be attached; null for the first that works.</summary>
+    public AttachMethod? MethodOf(string uniqueId) =>
+        ReadMethods().TryGetValue(uniqueId, out string? name) && Enum.TryParse(name, out AttachMethod method) ? method : null;
+
+    /// <summary>Sets the only method by which a disk is to be attached; null for the first that works.</summary>
+    public void SetMethod(string uniqueId, AttachMethod? method)
+    {
+        Dictionary<string, string> methods = ReadMethods();
+        bool isChanged = method is { } asked ? methods.GetValueOrDefault(uniqueId) != asked.ToString() : methods.ContainsKey(uniqueId);
+        if (isChanged)
+        {
+            methods.Remove(uniqueId);
+            if (method is { } name)
+            {
+                methods[uniqueId] = name.ToString();
+            }
+
+            state.WriteFile(Methods, JsonSerializer.SerializeToUtf8Bytes(methods, AttachJson.Default.DictionaryStringString));
+        }
+    }
+
+    private Dictionary<string, string> ReadMethods()
+    {
+        try
+        {
+            return state.ReadFile(Methods) is { } content ? JsonSerializer.Deserialize(content, AttachJson.Default.DictionaryStringString) ?? [] : [];
+        }
+        catch (JsonException damage)
+        {
+            HostLog.Write($"the methods by which disks are to be attached cannot be read: {damage.Message} The first that works is taken.");
+            return [];
+        }
+    }
+
     private void Write(AttachRecord[] records) =>
         state.WriteFile(Name, JsonSerializer.SerializeToUtf8Bytes(records, AttachJson.Default.AttachRecordArray));
 }
@@ -57,4 +94,5 @@ internal sealed class AttachStore(IHostState state)
 /// <summary>Serialization of the records, generated at build.</summary>
 [JsonSourceGenerationOptions(WriteIndented = true)]
 [JsonSerializable(typeof(AttachRecord[]))]
+[JsonSerializable(typeof(Dictionary<string, string>))]
 internal sealed partial class AttachJson : JsonSerializerContext;

@@ -29,7 +29,7 @@ internal static class DeviceUsers
             bool isOver = watch.Elapsed > (process is { } one && RunningProcess.ParentOf(one) == Environment.ProcessId ? s_ownPatience : s_patience);
             if ((loop is null && process is null) || isOver)
             {
-                return loop ?? (process is { } user ? $"process {user} ({NameOf(user)})" : null);
+                return loop ?? (process is { } user ? Describe(user) : null);
             }
         }
     }
@@ -76,6 +76,9 @@ internal static class DeviceUsers
             return false;   // it has ended, or belongs to another user and this is not root
         }
     }
+
+    /// <summary>Number and name of a process.</summary>
+    internal static string Describe(int process) => $"process {process} ({NameOf(process)})";
 
     private static string NameOf(int process)
     {

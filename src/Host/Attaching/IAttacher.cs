@@ -9,8 +9,8 @@ internal interface IAttacher
     /// <summary>Name in records and objects.</summary>
     string Method { get; }
 
-    /// <summary>Whether its devices wait without end while no host serves them.</summary>
-    bool NeedsHost => false;
+    /// <summary>How long requests of its devices wait while no host serves them, for people: <c>for 60 s</c>.</summary>
+    string Patience { get; }
 
     /// <summary>Returns the reason why the method cannot be used on this machine, with the remedy; null when it can.</summary>
     string? Obstacle();

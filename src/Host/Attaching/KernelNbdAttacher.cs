@@ -17,6 +17,9 @@ internal sealed class KernelNbdAttacher(IKernelNbd kernel) : IAttacher
     public string Method => "KernelNbd";
 
     /// <inheritdoc/>
+    public string Patience => string.Create(CultureInfo.InvariantCulture, $"for {KernelNbd.PatienceSeconds} s");
+
+    /// <inheritdoc/>
     public string? Obstacle() => kernel.Obstacle();
 
     /// <inheritdoc/>

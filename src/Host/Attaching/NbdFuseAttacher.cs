@@ -23,6 +23,9 @@ internal sealed class NbdFuseAttacher : IAttacher
     public string Method => "NbdFuse";
 
     /// <inheritdoc/>
+    public string Patience => string.Create(CultureInfo.InvariantCulture, $"for {Retries} s");
+
+    /// <inheritdoc/>
     public string? Obstacle()
     {
         string[] missing = s_tools.Where(tool => Tool.Find(tool) is null).ToArray();

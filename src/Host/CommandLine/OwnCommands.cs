@@ -83,16 +83,29 @@ internal static class OwnCommands
         return command;
     }
 
-    /// <summary>A short name for a verb about the host.</summary>
+    /// <summary>A short name for a verb about the host, with the switches of the verb: <c>-Force</c> and <c>--force</c> are the same.</summary>
     private static Command OfVerb(string name, string verbName)
     {
         VerbDescription verb = VerbDescription.Find(verbName)!;
-        Option<bool> json = new Option<bool>("--json", "-Json") { Description = CommonParameters.HelpOf(CommonParameters.Json) };
-        Command command = new Command(name, $"{verb.Verb.Help} The same as {verbName}.") { json };
+        Command command = new Command(name, $"{verb.Verb.Help} The same as {verbName}.");
+        List<(string Switch, Option<bool> Option)> switches =
+        [
+            (CommonParameters.Json, OfSwitch(CommonParameters.Json, CommonParameters.HelpOf(CommonParameters.Json))),
+            .. verb.Parameters.Where(static parameter => parameter.IsSwitch)
+                .Select(static parameter => (parameter.Name, OfSwitch(parameter.Name, parameter.Attribute.Help))),
+        ];
+        switches.ForEach(known => command.Add(known.Option));
         command.SetAction((result, _) => new VerbCommand(verb, Console.In, Console.Out, Console.Error)
-            .RunAsync(result.GetValue(json) ? ["-Json"] : []));
+            .RunAsync([.. switches.Where(known => result.GetValue(known.Option)).Select(static known => $"-{known.Switch}")]));
         return command;
     }
+
+    /// <summary>An option in the form of command lines, and under the name of the verb's parameter.</summary>
+    private static Option<bool> OfSwitch(string name, string help) =>
+        new Option<bool>(string.Concat(name.Select(static (c, i) => char.IsUpper(c) ? (i == 0 ? "--" : "-") + char.ToLowerInvariant(c) : $"{c}")), $"-{name}")
+        {
+            Description = help,
+        };
 
     private static Command Completion()
     {

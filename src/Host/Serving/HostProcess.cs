@@ -13,7 +13,7 @@ namespace TierSpaces.Host.Serving;
 /// The life of a host. Order of starting: (1) folder and lock, so that there is one host; (2) socket path; (3) pools, for at most 3 s, then beside the rest;
 /// (4) the management socket; (5) <c>ready</c>; (6) supervisor. Order of stopping: (1) <c>stopped</c> in the lock,
 /// so that no supervisor and no client starts the host again; (2) no new requests; (3) storage jobs, so that those who wait for them are
-/// answered; (4) devices that nothing uses; (5) pools; (6) the process ends and the kernel releases the lock.
+/// answered; (4) devices that nothing uses, unless they are to stay; (5) pools; (6) the process ends and the kernel releases the lock.
 /// </summary>
 internal static class HostProcess
 {
@@ -74,7 +74,10 @@ internal static class HostProcess
         Task drained = server.StopAsync(patience.Token);
         await services.Subsystem.Jobs.SuspendAllAsync().ConfigureAwait(false);
         await drained.ConfigureAwait(false);
-        services.Attachments.DetachIdle();
+        if (!services.KeepsAttached)
+        {
+            services.Attachments.DetachIdle();
+        }
     }
 
     private static async Task<HostServices> StartEngineAsync(HostPaths paths, ServeOptions options)

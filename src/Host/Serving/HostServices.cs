@@ -38,7 +38,7 @@ internal sealed class HostServices : IAsyncDisposable
     private HostServices(HostPaths paths, ServeOptions options, Lane[] lanes, HostState state, StorageSubsystem subsystem)
     {
         (Paths, _options, _lanes, _state, Subsystem) = (paths, options, lanes, state, subsystem);
-        _fuse = new FuseAttacher(new DeviceServer(subsystem), options.Supervisor == SupervisorKind.Own ? new KeptDescriptors(paths.KeeperSocket) : null);
+        _fuse = new FuseAttacher(new DeviceServer(subsystem), KeeperFor(paths, options.Supervisor));
         Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()]);
         Files = new FileMap(Attachments);
         Volumes = new VolumeServices(
@@ -122,6 +122,9 @@ internal sealed class HostServices : IAsyncDisposable
         return services;
     }
 
+    /// <summary>Whether the devices of attached disks stay when the host stops, in use or not.</summary>
+    public bool KeepsAttached { get; set; }
+
     /// <summary>Asks the host to stop in good order. Returns at once; a second request changes nothing.</summary>
     public void RequestStop() => _stopRequested.TrySetResult();
 
@@ -195,6 +198,31 @@ internal sealed class HostServices : IAsyncDisposable
     {
         Attachments.Detach(uniqueId);
         Volumes.Store.Release(uniqueId);
+    }
+
+    /// <summary>
+    /// Takes the device of a virtual disk away from its users. What they wrote is flushed and file systems are unmounted first, unless nothing serves the
+    /// device: then the requests that wait for it fail first. The number of its disk stays.
+    /// </summary>
+    /// <param name="uniqueId">The virtual disk, which may be gone.</param>
+    /// <param name="isServed">Whether this host serves the device.</param>
+    /// <returns>Remarks on what could not be done in good order, for the user.</returns>
+    public async Task<IReadOnlyList<string>> TakeAwayAsync(string uniqueId, bool isServed)
+    {
+        if (Attachments.Records().FirstOrDefault(record => record.UniqueId == uniqueId) is not { } record)
+        {
+            return [];
+        }
+
+        if (isServed)
+        {
+            IReadOnlyList<string> remarks = await Volumes.Release.ReleaseAsync(record.Device).ConfigureAwait(false);
+            Attachments.Detach(uniqueId, force: true);
+            return remarks;
+        }
+
+        Attachments.Detach(uniqueId, force: true);
+        return await Volumes.Release.ReleaseAsync(record.Device).ConfigureAwait(false);
     }
 
     /// <summary>Hands what has to outlive this host to a supervisor that was just started.</summary>
@@ -307,7 +335,7 @@ internal sealed class HostServices : IAsyncDisposable
     public VirtualDiskInfo ToInfo(Catalogue all, VirtualDiskStatus disk) => disk.ToInfo(
         all.SlabBytesOf(disk.PoolId), Attachments.OutcomeOf(Identifiers.OfVirtualDisk(disk.Description.Id.Value)));
 
-    /// <summary>Closes the pools and stops the engine. Attached devices stay and wait for the next host.</summary>
+    /// <summary>Closes the pools and stops the engine. Devices that are still attached stay and wait for the next host.</summary>
     public async ValueTask DisposeAsync()
     {
         if (!await Subsystem.StopAsync().ConfigureAwait(false))
@@ -320,6 +348,13 @@ internal sealed class HostServices : IAsyncDisposable
         RuntimeFolder.Leave(Paths);
         Changes.Dispose();
     }
+
+    private static IKeptDescriptors? KeeperFor(HostPaths paths, SupervisorKind supervisor) => supervisor switch
+    {
+        SupervisorKind.Own => new KeptDescriptors(paths.KeeperSocket),
+        SupervisorKind.Systemd => ServiceDescriptors.OfThisProcess(),
+        _ => null,
+    };
 
     private static bool ParseAnswer(string text) => text.ToLowerInvariant() switch
     {

@@ -7,12 +7,12 @@ namespace TierSpaces.Host.Supervision;
 
 /// <summary>The host's side of <see cref="DescriptorKeeper"/>.</summary>
 /// <param name="socket">Path of the keeper's socket.</param>
-internal sealed class KeptDescriptors(string socket)
+internal sealed class KeptDescriptors(string socket) : IKeptDescriptors
 {
     private const int PatienceMilliseconds = 5000;
 
     /// <summary>Hands a copy of a descriptor over to be kept. A keeper that is being started is waited for, up to 5 s.</summary>
-    /// <returns>False: there is no keeper.</returns>
+    /// <inheritdoc/>
     public bool TryKeep(string id, int descriptor)
     {
         for (Stopwatch watch = Stopwatch.StartNew(); watch.ElapsedMilliseconds < PatienceMilliseconds; Thread.Sleep(20))
@@ -26,14 +26,14 @@ internal sealed class KeptDescriptors(string socket)
         return false;
     }
 
-    /// <summary>Returns a copy of a descriptor that is kept, or -1.</summary>
+    /// <inheritdoc/>
     public int Take(string id)
     {
         _ = Ask(DescriptorKeeper.Take, id, -1, out int descriptor);
         return descriptor;
     }
 
-    /// <summary>Ends the keeping of a descriptor.</summary>
+    /// <inheritdoc/>
     public void Drop(string id) => _ = Ask(DescriptorKeeper.Drop, id, -1, out _);
 
     /// <summary>Asks the keeper; 0 when it does not answer.</summary>

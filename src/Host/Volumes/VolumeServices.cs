@@ -39,6 +39,7 @@ internal sealed class VolumeServices
         Settings = new VolumeSettings(Tools, Checks, Partitions, Mounts, Store);
         Resizes = new ResizeService(Tools, Checks, Partitions, Mounts, Path.Combine(paths.Home, "mnt"));
         Repairs = new VolumeRepair(Tools, Checks, Mounts);
+        Release = new DeviceRelease(Tools);
     }
 
     /// <summary>Records.</summary>
@@ -76,6 +77,9 @@ internal sealed class VolumeServices
 
     /// <summary>Checks, repairs, labels.</summary>
     public VolumeRepair Repairs { get; }
+
+    /// <summary>Frees devices from their users.</summary>
+    public DeviceRelease Release { get; }
 
     /// <summary>Space of mounted volumes.</summary>
     public FileSystemSpace Space { get; } = new();

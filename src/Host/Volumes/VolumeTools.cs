@@ -36,6 +36,7 @@ internal sealed class VolumeTools(Func<string, string?> find)
         ["blkdiscard"] = "util-linux",
         ["fstrim"] = "util-linux",
         ["sync"] = "coreutils",
+        ["swapoff"] = "mount",
         ["mkfs.ext4"] = "e2fsprogs",
         ["e2fsck"] = "e2fsprogs",
         ["e2label"] = "e2fsprogs",

@@ -15,7 +15,7 @@ internal sealed class ScriptedSocket(byte[] bytes, byte mode) : ILaneSocket
     private int _sends;
     private uint _kinds;
 
-    public string Peer => "fuzz";
+    public LanePeer Peer => new("fuzz", 0);
 
     public long BytesSent { get; private set; }
 

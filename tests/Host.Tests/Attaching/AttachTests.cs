@@ -198,6 +198,8 @@ public sealed class AttachTests : IDisposable
 
         public string Method => _real.Method;
 
+        public string Patience => "for 1 s";
+
         public string? Obstacle() => _real.Obstacle();
 
         public AttachRecord Attach(AttachTarget target, string folder)
@@ -217,6 +219,8 @@ public sealed class AttachTests : IDisposable
     private sealed class Unwilling : IAttacher
     {
         public string Method => "Unwilling";
+
+        public string Patience => "for 1 s";
 
         public string? Obstacle() => "the stars are wrong";
 

@@ -186,6 +186,8 @@ public sealed class FileMapTests : IDisposable
     {
         public string Method => "Loop";
 
+        public string Patience => "for 1 s";
+
         public string? Obstacle() => null;
 
         public AttachRecord Attach(AttachTarget target, string folder) => new()

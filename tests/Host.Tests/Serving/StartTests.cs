@@ -82,6 +82,8 @@ public class StartTests
     {
         public string Method => "Willing";
 
+        public string Patience => "for 1 s";
+
         public string? Obstacle() => null;
 
         public AttachRecord Attach(AttachTarget target, string folder) =>

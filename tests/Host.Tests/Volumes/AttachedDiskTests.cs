@@ -33,6 +33,24 @@ public sealed class AttachedDiskTests : IDisposable
         Assert.Equal(Text(disk, "DevicePath"), Text(Get("Data"), "DevicePath"));
     }
 
+    [Theory]
+    [InlineData("NbdFuse")]
+    [InlineData("NbdUri")]
+    public void The_way_that_was_asked_for_holds_until_the_disk_is_disconnected(string method)
+    {
+        Prepare();
+        string first = Text(New("Data"), "AttachMethod");
+        Ok("Disconnect-VirtualDisk", "Data");
+        Ok("Connect-VirtualDisk", "Data", "-AttachMethod", method);
+        Ok("stop");
+        Assert.Equal(method, Text(Get("Data"), "AttachMethod"));
+        Ok("Connect-VirtualDisk", "Data");
+        Assert.Equal(method, Text(Get("Data"), "AttachMethod"));
+        Ok("Disconnect-VirtualDisk", "Data");
+        Ok("Connect-VirtualDisk", "Data");
+        Assert.Equal(first, Text(Get("Data"), "AttachMethod"));
+    }
+
     [Fact]
     public void Disks_are_numbered_in_the_order_in_which_they_were_created()
     {
@@ -104,7 +122,7 @@ public sealed class AttachedDiskTests : IDisposable
         Prepare();
         New("Data");
         AttachThroughNbdkit("Data");
-        Ok("stop");
+        Ok("stop", "-KeepAttached");
         string file = Directory.GetFiles(_scratch.Paths.State, "attached.json", SearchOption.AllDirectories).Single();
         JsonArray records = JsonNode.Parse(File.ReadAllText(file))!.AsArray();
         Assert.True(records[0]!.AsObject().Remove(nameof(AttachRecord.ExportName)));

@@ -219,7 +219,7 @@ public sealed class VolumeVerbTests : IDisposable
             Tool.Run("umount", path);
         }
 
-        Ok("stop");   // with the devices that nothing uses
+        Ok("stop", "-Force");
         Assert.Empty(Directory.GetDirectories(Path.Combine(_scratch.Paths.Home, "att")));
     }
 }

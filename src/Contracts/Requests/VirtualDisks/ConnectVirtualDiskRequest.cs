@@ -38,7 +38,7 @@ public sealed record ConnectVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
 
     [VerbParameter(
         "Specifies the only way to make a block device of the virtual disk. The default value is the first that works here: KernelNbd, then Fuse, then NbdFuse. "
-        + "NbdUri makes none.", IsOurs = true)]
+        + "NbdUri makes none. It holds until the virtual disk is disconnected.", IsOurs = true)]
     public AttachMethod? AttachMethod { get; init; }
 
     [VerbParameter("Returns the object.")]

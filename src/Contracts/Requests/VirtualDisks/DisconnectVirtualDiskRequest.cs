@@ -28,6 +28,11 @@ public sealed record DisconnectVirtualDiskRequest : StorageRequest<VirtualDiskIn
     [VerbParameter("Name of the node.", WithoutEffect = "there is one node, this machine.")]
     public string? StorageNodeName { get; init; }
 
+    [VerbParameter(
+        "Indicates that virtual disks are disconnected also while they are in use: file systems are flushed and unmounted, and requests of programs with open "
+        + "files fail from then on. Devices whose virtual disk is gone are removed.", IsOurs = true)]
+    public bool Force { get; init; }
+
     [VerbParameter("Returns the object.")]
     public bool PassThru { get; init; }
 }

@@ -44,6 +44,9 @@ public sealed class NbdServer
     /// <summary>Connections now, those still in the handshake included.</summary>
     public int Connections => _sessions.Count;
 
+    /// <summary>The clients that have chosen an export, in the order in which they came.</summary>
+    public LanePeer[] Clients => [.. _sessions.Where(static session => session.IsTransmitting).Select(static session => session.Peer)];
+
     /// <summary>Connections refused because there were too many, of this server or of descriptors of the process.</summary>
     public long ConnectionsRefused { get; private set; }
 

@@ -17,6 +17,12 @@ internal sealed class NbdSession(NbdServer server, ILaneSocket socket)
     /// <summary>Whether the client has not chosen an export yet, and may.</summary>
     internal bool IsInHandshake => _transmission is null && !_isAborted;
 
+    /// <summary>Whether the client has chosen an export and may ask for blocks.</summary>
+    internal bool IsTransmitting => _transmission is { IsEnded: false };
+
+    /// <summary>The client.</summary>
+    internal LanePeer Peer => socket.Peer;
+
     internal bool Serves(NbdExport export) => _transmission?.Export == export;
 
     internal async LaneTask Run()

@@ -46,11 +46,11 @@ internal sealed class LaneListener(
     {
         while (!_closed)
         {
-            int result = AcceptOne(out string peer);
+            int result = AcceptOne(out LanePeer peer);
             if (result >= 0 && DescriptorReserve.IsReserved(result))
             {
                 Libc.Close(result);
-                rejected?.Invoke(peer);
+                rejected?.Invoke(peer.ToString());
             }
             else if (result >= 0)
             {
@@ -58,7 +58,7 @@ internal sealed class LaneListener(
             }
             else if (result is -Errno.EMFILE or -Errno.ENFILE && RefuseOne())
             {
-                rejected?.Invoke(peer);
+                rejected?.Invoke(peer.ToString());
             }
             else if (result is -Errno.EMFILE or -Errno.ENFILE or -Errno.ENOBUFS or -Errno.ENOMEM)
             {
@@ -125,13 +125,13 @@ internal sealed class LaneListener(
         OnReadable();
     }
 
-    private unsafe int AcceptOne(out string peer)
+    private unsafe int AcceptOne(out LanePeer peer)
     {
         byte* from = stackalloc byte[SocketAddresses.MaxLength];
         uint length = SocketAddresses.MaxLength;
         int result = Libc.CountOrError(
             Libc.Accept(Descriptor, from, &length, Libc.SocketNonblocking | Libc.SocketCloseOnExec));
-        peer = string.Empty;
+        peer = default;
         if (result < 0)
         {
             return result;
@@ -144,18 +144,18 @@ internal sealed class LaneListener(
             return result;
         }
 
-        peer = $"tcp:{SocketAddresses.ToEndpoint(new ReadOnlySpan<byte>(from, SocketAddresses.MaxLength))}";
+        peer = new LanePeer($"tcp:{SocketAddresses.ToEndpoint(new ReadOnlySpan<byte>(from, SocketAddresses.MaxLength))}", 0);
         LaneNetwork.SetFlag(result, Libc.OptionTcpLevel, Libc.OptionTcpNoDelay);
         LaneNetwork.SetFlag(result, Libc.OptionSocketLevel, Libc.OptionKeepAlive);
         return result;
     }
 
-    private static unsafe string DescribeUnixPeer(int socket)
+    private static unsafe LanePeer DescribeUnixPeer(int socket)
     {
         PeerCredentials peer;
         uint length = (uint)sizeof(PeerCredentials);
         return Libc.GetSocketOption(socket, Libc.OptionSocketLevel, Libc.OptionPeerCredentials, &peer, &length) == 0
-            ? $"unix:process {peer.ProcessId}, user {peer.UserId}"
-            : "unix:unknown";
+            ? new LanePeer($"unix:process {peer.ProcessId}, user {peer.UserId}", peer.ProcessId)
+            : new LanePeer("unix:unknown", 0);
     }
 }

@@ -37,7 +37,7 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
     private int _sentThisTurn;
     private bool _closed;
 
-    internal LaneSocket(Lane lane, int descriptor, string peer)
+    internal LaneSocket(Lane lane, int descriptor, LanePeer peer)
         : base(descriptor)
     {
         _lane = lane;
@@ -47,7 +47,7 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
         lane.StartPolling(this);
     }
 
-    public string Peer { get; }
+    public LanePeer Peer { get; }
 
     public long BytesSent { get; private set; }
 

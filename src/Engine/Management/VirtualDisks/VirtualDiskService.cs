@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Exports.Fuse;
+using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
@@ -38,6 +39,17 @@ public sealed class VirtualDiskService
 
     /// <summary>The virtual disks of every pool that is known.</summary>
     public Task<VirtualDiskStatus[]> ListAsync() => _core.Verbs.Look(_snapshots.Take, static now => now.VirtualDisks.ToArray());
+
+    /// <summary>
+    /// Returns the NBD clients of each exported virtual disk that has some. A lane that does not answer within a quarter of a second has none.
+    /// </summary>
+    public Task<IReadOnlyDictionary<Guid, LanePeer[]>> ListClientsAsync() => _core.Verbs.Look(async LaneTask<IReadOnlyDictionary<Guid, LanePeer[]>> () =>
+    {
+        Dictionary<Guid, LanePeer[]> clients = [];
+        ManagedVirtualDisk[] exported = [.. _core.Pools.All.SelectMany(static pool => pool.VirtualDisks.Values).Where(static disk => disk.IsExported)];
+        await _core.Patience.Ask(Array.ConvertAll(exported, disk => (disk.Lane, (Func<LaneTask<Nothing>>)(() => Note(disk, clients)))));
+        return clients;
+    });
 
     /// <summary>Makes a virtual disk. It is detached until it is connected.</summary>
     /// <exception cref="ManagementException">A parameter is outside its range or the pool has no room; nothing was changed.</exception>
@@ -232,6 +244,19 @@ public sealed class VirtualDiskService
     private Task<VirtualDiskStatus> Change(Func<LaneTask<Changed>> verb) => _core.Verbs.Change(
         async LaneTask<(Changed Changed, SubsystemSnapshot Now)> () => (await verb(), await _snapshots.Take()),
         static after => after.Now.VirtualDisk(after.Changed.Pool, after.Changed.Disk) with { Remarks = after.Changed.Remarks });
+
+    /// <summary>Notes the clients of a virtual disk; its export may have ended meanwhile.</summary>
+    private static async LaneTask<Nothing> Note(ManagedVirtualDisk disk, Dictionary<Guid, LanePeer[]> clients)
+    {
+        NbdServer? server = disk.Export?.Server;
+        LanePeer[] peers = server is null ? [] : await disk.Ask(_ => server.Clients);
+        if (peers.Length > 0)
+        {
+            clients[disk.Description.Id.Value] = peers;
+        }
+
+        return default;
+    }
 
     /// <summary>Lets an open virtual disk go by settings that its pool has committed.</summary>
     private static bool Apply(OpenVirtualDisk open, VirtualDiskDescription changed)

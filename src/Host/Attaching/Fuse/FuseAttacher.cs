@@ -12,13 +12,13 @@ namespace TierSpaces.Host.Attaching.Fuse;
 /// Attaches through FUSE that the engine speaks itself: a file system of one file, and a loop device on that file. No process is between the kernel and
 /// the lane of the virtual disk.
 /// <list type="number">
-/// <item>The supervisor has a copy of every descriptor. When the host is killed, requests wait in the kernel; the next host takes the copy and asks for
-/// what was not answered again. Without a supervisor of ours this way is not chosen.</item>
+/// <item>The supervisor, or the descriptor store of systemd, has a copy of every descriptor. When the host is killed, requests wait in the kernel; the next
+/// host takes the copy and asks for what was not answered again. Where nothing keeps copies this way is not chosen.</item>
 /// <item>A descriptor is handed over before its device exists, and dropped after it is gone.</item>
 /// <item>The loop device bypasses the page cache of the file below it: data is cached once, above.</item>
 /// </list>
 /// </summary>
-internal sealed class FuseAttacher(IDeviceServer server, KeptDescriptors? kept) : IAttacher
+internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept) : IAttacher
 {
     private static readonly TimeSpan s_beginTimeout = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan s_releaseTimeout = TimeSpan.FromSeconds(5);
@@ -29,10 +29,10 @@ internal sealed class FuseAttacher(IDeviceServer server, KeptDescriptors? kept) 
     public string Method => "Fuse";
 
     /// <inheritdoc/>
-    public bool NeedsHost => true;
+    public string Patience => "without a limit of time";
 
     /// <inheritdoc/>
-    public string? Obstacle() => kept is null ? "no supervisor of ours keeps the connection while the host is started again"
+    public string? Obstacle() => kept is null ? "nothing keeps the connection while the host is started again: neither a supervisor of ours nor a descriptor store of systemd"
         : Tool.Find("losetup") is null ? "losetup missing; 'apt-get install util-linux' installs it"
         : !Environment.IsPrivilegedProcess ? "only root mounts FUSE without a helper"
         : !BlockDevice.CanOpen("/dev/fuse") ? "/dev/fuse cannot be opened"
@@ -55,7 +55,7 @@ internal sealed class FuseAttacher(IDeviceServer server, KeptDescriptors? kept) 
             RequireBegun(channel);
             if (!kept!.TryKeep(record.UniqueId, _descriptors[record.UniqueId]))
             {
-                throw new AttachException("the supervisor does not keep the connection");
+                throw new AttachException("the connection is not kept for the next host");
             }
 
             string device = StartLoop(target, record);

@@ -22,6 +22,11 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                 services.RequireMethod(disk, request.AttachMethod);
                 string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
                 bool isNew = services.Attachments.OutcomeOf(id) is null;
+                if (isNew || request.AttachMethod is not null)
+                {
+                    services.Attachments.SetMethod(id, request.AttachMethod);
+                }
+
                 VirtualDiskStatus connected = await services.ConnectAsync(
                     disk.Description.Id.Value, request.Force, request.Lane, request.AttachMethod).ConfigureAwait(false);
                 connected.Remarks.ToList().ForEach(reply.Warn);

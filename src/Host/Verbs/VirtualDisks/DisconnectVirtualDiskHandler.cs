@@ -1,10 +1,14 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
+using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
-/// <summary>Disconnect-VirtualDisk: takes block devices away and stops serving.</summary>
+/// <summary>
+/// Disconnect-VirtualDisk: takes block devices away and stops serving. With -Force it does so also while a device is in use, and removes devices whose virtual
+/// disk is gone.
+/// </summary>
 internal sealed class DisconnectVirtualDiskHandler(HostServices services)
     : VerbHandler<DisconnectVirtualDiskRequest, VirtualDiskInfo>
 {
@@ -13,17 +17,68 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
         DisconnectVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(
-            request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        List<StorageErrorInfo> unknown = [];
+        List<VirtualDiskStatus> disks = all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, unknown.Add);
+        List<AttachRecord> remains = request.Force ? RemainsOf(all, request, unknown) : [];
+        unknown.ForEach(reply.Fail);
+        foreach (VirtualDiskStatus disk in disks)
         {
             await reply.TryDoAsync($"Detach virtual disk '{disk.Description.FriendlyName}' and serve it no longer", async () =>
             {
                 string id = services.ToInfo(all, disk).UniqueId;
                 using IDisposable gate = await services.Volumes.Gates.EnterAsync(id, "Disconnect-VirtualDisk").ConfigureAwait(false);
-                VirtualDiskStatus detached = await services.Volumes.WhileUnmountedAsync(services, id, () => DisconnectAsync(disk, id)).ConfigureAwait(false);
+                VirtualDiskStatus detached = request.Force ? await DisconnectInUseAsync(disk, id, reply).ConfigureAwait(false)
+                    : await services.Volumes.WhileUnmountedAsync(services, id, () => DisconnectAsync(disk, id)).ConfigureAwait(false);
                 detached.Remarks.ToList().ForEach(reply.Warn);
                 reply.Add(request.PassThru ? [services.ToInfo(all, detached)] : []);
             }).ConfigureAwait(false);
+        }
+
+        foreach (AttachRecord record in remains)
+        {
+            await reply.TryDoAsync($"Remove {record.Device}, the device of virtual disk '{record.FriendlyName}', which is gone", async () =>
+            {
+                foreach (string remark in await services.TakeAwayAsync(record.UniqueId, isServed: false).ConfigureAwait(false))
+                {
+                    reply.Warn(remark);
+                }
+            }).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>
+    /// Returns the records of devices that a request selects and whose virtual disk is gone. Takes the texts that fit one of them out of
+    /// <paramref name="unknown"/>.
+    /// </summary>
+    private List<AttachRecord> RemainsOf(Catalogue all, DisconnectVirtualDiskRequest request, List<StorageErrorInfo> unknown)
+    {
+        HashSet<string> known = [.. all.VirtualDisks.All.Select(all.VirtualDisks.IdOf)];
+        Selector<AttachRecord> remains = new Selector<AttachRecord>(
+            "MSFT_VirtualDisk", [.. services.Attachments.Records().Where(record => !known.Contains(record.UniqueId))], static record => record.UniqueId,
+            static record => record.FriendlyName);
+        List<StorageErrorInfo> unfit = [];
+        List<AttachRecord> selected = remains.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, unfit.Add);
+        unknown.RemoveAll(error => unfit.All(other => other.ExtendedInformation != error.ExtendedInformation));
+        return selected;
+    }
+
+    private async Task<VirtualDiskStatus> DisconnectInUseAsync(VirtualDiskStatus disk, string id, ReplyBuilder<VirtualDiskInfo> reply)
+    {
+        bool isServed = disk.SocketPath.Length > 0;
+        foreach (string remark in await services.TakeAwayAsync(id, isServed).ConfigureAwait(false))
+        {
+            reply.Warn(remark);
+        }
+
+        services.Volumes.Store.Release(id);
+        try
+        {
+            return await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
+        }
+        catch (ManagementException problem) when (!isServed)
+        {
+            reply.Warn($"Virtual disk '{disk.Description.FriendlyName}' has no device any more and is connected again when it can be opened: {problem.Message}");
+            return disk;
         }
     }
 

@@ -58,7 +58,7 @@ internal sealed class QuietSocket : ILaneSocket
     private byte[] _input = [];
     private int _played;
 
-    public string Peer => "quiet";
+    public LanePeer Peer => new("quiet", 0);
 
     public long BytesSent { get; private set; }
 

@@ -17,7 +17,7 @@ internal sealed class TestSocket(SimLane lane) : ILaneSocket
     private IoBuffer _target;
     private ReadOnlyMemory<IoBuffer> _pieces;
 
-    public string Peer => "test";
+    public LanePeer Peer => new("test", 0);
 
     public long BytesSent { get; private set; }
 

@@ -1,0 +1,21 @@
+namespace TierSpaces.Host.Attaching;
+
+/// <summary>A use of a block device that is in the way of its end.</summary>
+/// <param name="Text">The use, in words: <c>/dev/loop3 is mounted on /mnt/a</c>.</param>
+/// <param name="Remedy">What ends the use.</param>
+internal sealed record DeviceUse(string Text, string Remedy)
+{
+    /// <summary>Returns the use of a device: by mounts first, then by other drivers, then by programs; null when nothing uses it.</summary>
+    public static DeviceUse? Of(string device)
+    {
+        if (!BlockDevice.IsInUse(device))
+        {
+            return DeviceUsers.Of(device) is { } user ? new DeviceUse($"{device} is opened by {user}", "End it, or let it close the device.") : null;
+        }
+
+        string[] mounts = BlockDevice.MountPoints(device);
+        return mounts.Length > 0
+            ? new DeviceUse($"{device} is mounted on {string.Join(", ", mounts)}", $"Unmount it: umount {mounts[0]}.")
+            : new DeviceUse($"{device} is held by another driver", "Stop what uses it.");
+    }
+}
