@@ -158,6 +158,40 @@ public sealed class FuseDeviceTests : IDisposable
         Assert.InRange(watch.Elapsed, TimeSpan.Zero, s_atOnce);
     }
 
+    /// <summary>A device that lost what carries it is made again while the host runs, and its volumes are where they were.</summary>
+    [Theory]
+    [InlineData("Fuse", "")]
+    [InlineData("NbdFuse", "nbdkit")]
+    [InlineData("NbdFuse", "nbdfuse")]
+    public void A_broken_device_is_noticed_and_made_again(string method, string victim)
+    {
+        Assert.SkipUnless(s_isLong || victim != "nbdfuse", "The short run kills nbdkit alone.");
+        _home.NewPool("1GB");
+        _home.NewMirror("Data", "128MB", "-IsManualAttach", "true");
+        _ = DeviceOf("Data");
+        _home.Run("Disconnect-VirtualDisk", "-FriendlyName", "Data");
+        _home.Run("Connect-VirtualDisk", "-FriendlyName", "Data", "-AttachMethod", method);
+        string place = _home.PathOf("place");
+        _home.Run("New-Volume", "-DiskNumber", "1", "-FriendlyName", "V", "-FileSystem", "ext4", "-AccessPath", place);
+        Dictionary<string, string> sums = TestFiles.Write(place, 6, 10);
+        Tool.Run("sync", "-f", place);
+
+        if (victim.Length > 0)
+        {
+            Tool.Run("pkill", "-9", "-f", $"{victim} .*{_home.Folder}");
+        }
+        else
+        {
+            Tool.TryRun("umount", "-f", Directory.GetDirectories(Path.Combine(_home.Folder, "att")).Select(static folder => Path.Combine(folder, "mnt")).Single());
+        }
+
+        _home.Eventually("there is a new device", () => _home.Log().Contains("is broken", StringComparison.Ordinal)
+            && Tool.TryRun("findmnt", "--mountpoint", place).ExitCode == 0 && Tool.TryRun("sh", "-c", $"echo x > {place}/new && sync -f {place}").ExitCode == 0);
+        TestFiles.Check(place, sums);
+        Assert.Equal(method, MethodOf("Data"));
+        _home.Run("stop", "-Force");
+    }
+
     [Fact]
     public void A_read_only_disk_has_a_read_only_device()
     {

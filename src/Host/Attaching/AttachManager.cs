@@ -79,6 +79,10 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     /// <summary>Returns the records of the devices there are, attached disks and others.</summary>
     public AttachRecord[] Records() => store.Read();
 
+    /// <summary>Returns the records of attached disks whose device is broken: a process, the connection or the device itself is gone.</summary>
+    public AttachRecord[] Broken() => [.. store.Read().Where(record => _outcomes.ContainsKey(record.UniqueId)
+        && attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.IsIntact(record) == false)];
+
     /// <summary>Describes how long requests of a device wait for a host, for people.</summary>
     public string PatienceOf(AttachRecord record) => attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.Patience ?? "not at all";
 

@@ -65,11 +65,14 @@ internal static class HostProcess
         guard?.Start();
         services.Health.Start();
         await services.AttachFirstAsync().ConfigureAwait(false);
+        DeviceWatch watch = new DeviceWatch(services);
+        watch.Start();
         await services.StopRequested.ConfigureAwait(false);
         ServiceManager.Notify("STOPPING=1");
         guard?.Stop();
         hostLock.Write(HostPaths.StoppedLine);
         await services.Health.StopAsync().ConfigureAwait(false);   // what closes now is no fault
+        await watch.StopAsync().ConfigureAwait(false);
         using CancellationTokenSource patience = new CancellationTokenSource(s_drainTimeout);
         Task drained = server.StopAsync(patience.Token);
         await services.Subsystem.Jobs.SuspendAllAsync().ConfigureAwait(false);

@@ -16,19 +16,32 @@ internal sealed class DeviceRelease(VolumeTools tools)
     public async Task<IReadOnlyList<string>> ReleaseAsync(string device)
     {
         List<string> remarks = [];
-        List<Mount> mounts = MountTable.Read();
-        HashSet<string> paths = [.. NodesOf(device).SelectMany(node => MountTable.Of(mounts, node)).Select(static mount => mount.Path)];
-        foreach (string path in mounts.Select(static mount => mount.Path).Where(paths.Contains).Reverse())
-        {
-            await UnmountAsync(device, path, remarks).ConfigureAwait(false);
-        }
-
+        await UnmountAsync(device, static _ => true, remarks).ConfigureAwait(false);
         foreach (string swap in SwapsOn(device))
         {
             await TryAsync($"{swap} stays in use as swap", remarks, "swapoff", swap).ConfigureAwait(false);
         }
 
         return remarks;
+    }
+
+    /// <summary>Unmounts a device from some places, as above.</summary>
+    /// <returns>Remarks on steps that failed, for the user; empty if there are none.</returns>
+    public async Task<IReadOnlyList<string>> UnmountAsync(string device, Predicate<string> fromPlace)
+    {
+        List<string> remarks = [];
+        await UnmountAsync(device, fromPlace, remarks).ConfigureAwait(false);
+        return remarks;
+    }
+
+    private async Task UnmountAsync(string device, Predicate<string> fromPlace, List<string> remarks)
+    {
+        List<Mount> mounts = MountTable.Read();
+        HashSet<string> paths = [.. NodesOf(device).SelectMany(node => MountTable.Of(mounts, node)).Select(static mount => mount.Path)];
+        foreach (string path in mounts.Select(static mount => mount.Path).Where(path => paths.Contains(path) && fromPlace(path)).Reverse())
+        {
+            await UnmountAsync(device, path, remarks).ConfigureAwait(false);
+        }
     }
 
     private async Task UnmountAsync(string device, string path, List<string> remarks)

@@ -13,9 +13,13 @@ public sealed class FuseChannel(int descriptor, string fileName, bool isTakenOve
 {
     private readonly TaskCompletionSource<string> _begun = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private bool _owesAnswers = isTakenOver;
+    private volatile bool _isGone;
 
     /// <summary>Completes when the kernel has begun: empty, or why this connection cannot be served. Never for one that is taken over.</summary>
     public Task<string> Begun => _begun.Task;
+
+    /// <summary>Whether the kernel has ended the connection: it was unmounted or aborted, and nothing serves its file again. May be read on any thread.</summary>
+    public bool IsGone => _isGone;
 
     internal int Descriptor { get; } = descriptor;
 
@@ -31,6 +35,8 @@ public sealed class FuseChannel(int descriptor, string fileName, bool isTakenOve
         _owesAnswers = false;
         return owes;
     }
+
+    internal void SetGone() => _isGone = true;
 
     internal void Begin(string problem) => _begun.TrySetResult(problem);
 }

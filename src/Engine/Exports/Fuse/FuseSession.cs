@@ -46,7 +46,6 @@ internal sealed class FuseSession : IExportClient
     private bool _isDue;        // a turn of its own will read on
     private bool _isHeld;       // something that ends reads on
     private bool _isEnding;
-    private bool _isGone;       // the kernel has ended the connection
 
     private FuseSession(ILane lane, NbdExport export, FuseChannel channel, Action<string> notice)
     {
@@ -155,7 +154,7 @@ internal sealed class FuseSession : IExportClient
         _isDue = false;
         for (int taken = 0; taken < PerTurn; taken++)
         {
-            if (_isEnding || _isGone)
+            if (_isEnding || _channel.IsGone)
             {
                 return;
             }
@@ -177,7 +176,7 @@ internal sealed class FuseSession : IExportClient
             }
             else if (length != -Errno.ENOENT)   // that one was given up by its sender
             {
-                _isGone = true;   // unmounted, or aborted
+                _channel.SetGone();   // unmounted, or aborted
                 return;
             }
         }
@@ -393,10 +392,13 @@ internal sealed class FuseSession : IExportClient
     private void Answer(ulong unique, int errno, IoBuffer data)
     {
         FuseAbi.PutHead(_headOut.Span, unique, errno, data.Length);
-        if (!_isGone && _messages.Write(_headOut, data) is < 0 and (not -Errno.ENOENT) and var error)
+        if (!_channel.IsGone && _messages.Write(_headOut, data) is < 0 and (not -Errno.ENOENT) and var error)
         {
-            _isGone |= error == -Errno.ENODEV;
-            if (!_isGone)
+            if (error == -Errno.ENODEV)
+            {
+                _channel.SetGone();
+            }
+            else
             {
                 _notice($"FUSE: the kernel does not take an answer: {Errno.Describe(-error)}");
                 _channel.LeaveUnanswered();

@@ -23,7 +23,8 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
     private static readonly TimeSpan s_beginTimeout = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan s_releaseTimeout = TimeSpan.FromSeconds(5);
 
-    private readonly ConcurrentDictionary<string, int> _descriptors = [];   // of this host, by virtual disk
+    private readonly ConcurrentDictionary<string, int> _descriptors = [];        // of this host, by virtual disk
+    private readonly ConcurrentDictionary<string, FuseChannel> _channels = [];   // what this host serves, by virtual disk
 
     /// <inheritdoc/>
     public string Method => "Fuse";
@@ -51,7 +52,7 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
         {
             Directory.CreateDirectory(MountPoint(record));
             FuseChannel channel = Mount(record);
-            server.Serve(Guid.Parse(record.UniqueId), channel);
+            Serve(record, channel);
             RequireBegun(channel);
             if (!kept!.TryKeep(record.UniqueId, _descriptors[record.UniqueId]))
             {
@@ -74,11 +75,12 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
     }
 
     /// <inheritdoc/>
-    public bool IsIntact(AttachRecord record) => LoopFile.IsOf(record) && BlockDevice.IsMountPoint(MountPoint(record)) && Has(record.UniqueId);
+    public bool IsIntact(AttachRecord record) => LoopFile.IsOf(record) && BlockDevice.IsMountPoint(MountPoint(record)) && Has(record.UniqueId)
+        && _channels.GetValueOrDefault(record.UniqueId) is not { IsGone: true };
 
     /// <inheritdoc/>
     public void Resume(AttachRecord record, AttachTarget target) =>
-        server.Serve(Guid.Parse(record.UniqueId), new FuseChannel(_descriptors[record.UniqueId], record.FileName, isTakenOver: true));
+        Serve(record, new FuseChannel(_descriptors[record.UniqueId], record.FileName, isTakenOver: true));
 
     /// <inheritdoc/>
     public bool TryResize(AttachRecord record)
@@ -113,6 +115,7 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
         }
 
         server.End(Guid.Parse(record.UniqueId));
+        _channels.TryRemove(record.UniqueId, out _);
         kept?.Drop(record.UniqueId);
         if (_descriptors.TryRemove(record.UniqueId, out int descriptor))
         {
@@ -130,6 +133,12 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
                 HostLog.Write($"the supervisor does not keep the connection of virtual disk {id}: its device does not outlive this host");
             }
         }
+    }
+
+    private void Serve(AttachRecord record, FuseChannel channel)
+    {
+        server.Serve(Guid.Parse(record.UniqueId), channel);
+        _channels[record.UniqueId] = channel;
     }
 
     private FuseChannel Mount(AttachRecord record)
