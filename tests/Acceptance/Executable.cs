@@ -7,11 +7,13 @@ internal static class Executable
 {
     internal static string Path { get; } = Choose();
 
+    /// <summary>Folder of the repository that the tests were built in.</summary>
+    internal static string Repository => typeof(Executable).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
+        .First(attribute => attribute.Key == "RepositoryRoot").Value!;
+
     private static string Choose()
     {
-        string root = typeof(Executable).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
-            .First(attribute => attribute.Key == "RepositoryRoot").Value!;
-        string shipped = System.IO.Path.Combine(root, "bin", "host");
+        string shipped = System.IO.Path.Combine(Repository, "bin", "host");
         return WhenBuilt(shipped) >= WhenBuilt(AppContext.BaseDirectory)
             ? System.IO.Path.Combine(shipped, "tierspaces")
             : System.IO.Path.Combine(AppContext.BaseDirectory, "tierspaces");

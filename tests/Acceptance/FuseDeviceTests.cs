@@ -182,11 +182,13 @@ public sealed class FuseDeviceTests : IDisposable
         }
         else
         {
-            Tool.TryRun("umount", "-f", Directory.GetDirectories(Path.Combine(_home.Folder, "att")).Select(static folder => Path.Combine(folder, "mnt")).Single());
+            string folder = Assert.Single(Directory.GetDirectories(Path.Combine(_home.Folder, "att")));
+            Tool.TryRun("umount", "-f", Path.Combine(folder, "mnt"));
         }
 
         _home.Eventually("there is a new device", () => _home.Log().Contains("is broken", StringComparison.Ordinal)
-            && Tool.TryRun("findmnt", "--mountpoint", place).ExitCode == 0 && Tool.TryRun("sh", "-c", $"echo x > {place}/new && sync -f {place}").ExitCode == 0);
+            && Tool.TryRun("findmnt", "--mountpoint", place).ExitCode == 0
+            && Tool.TryRun("sh", "-c", $"echo x > {place}/new && sync -f {place}").ExitCode == 0);
         TestFiles.Check(place, sums);
         Assert.Equal(method, MethodOf("Data"));
         _home.Run("stop", "-Force");

@@ -8,10 +8,14 @@ namespace TierSpaces.Host.Attaching;
 /// order; where none works the export's URI is all there is, and the outcome says why. Attaching and detaching are not safe for
 /// concurrent calls: verbs that change state run one at a time. Outcomes may be read at any time.
 /// </summary>
-internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnlyList<IAttacher> attachers)
+/// <param name="paths">Paths of the host.</param>
+/// <param name="store">Records of attached disks.</param>
+/// <param name="attachers">Ways to attach, in the order in which they are tried.</param>
+/// <param name="commonLinks">Folder of the device links of all homes; null for none.</param>
+internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnlyList<IAttacher> attachers, string? commonLinks = null)
 {
     private const string UriOnly = "NbdUri";
-    private readonly DeviceLinks _links = new(paths.Devices);
+    private readonly DeviceLinks _links = new(paths.Devices, commonLinks);
     private readonly ConcurrentDictionary<string, AttachOutcome> _outcomes = [];
 
     /// <summary>Returns the method and device by which a disk is attached; null while it is not.</summary>

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
+using TierSpaces.Host.Native;
 
 namespace TierSpaces.Host.Attaching;
 
@@ -8,9 +9,18 @@ namespace TierSpaces.Host.Attaching;
 /// Stable links to devices: <c>$TIERSPACES_HOME/dev/FriendlyName</c>. Bytes that a file name cannot or should not hold are
 /// percent-encoded, so that no two names share a link and none leaves the folder. An encoded name that is longer than
 /// <see cref="LengthMax"/> is cut and ends in <c>~</c> and a digest of the whole name; no shorter link contains a <c>~</c>.
+/// <para>
+/// A host of root also makes <c>/dev/tierspaces/FriendlyName</c>, which leads to the stable link, and by that shows whose it is. Of two homes with disks of one
+/// name the first one has it: a link that leads to a device of another home stays.
+/// </para>
 /// </summary>
-internal sealed class DeviceLinks(string folder)
+/// <param name="folder">Folder of the links of this home.</param>
+/// <param name="common">Folder of the links of all homes; null for none.</param>
+internal sealed class DeviceLinks(string folder, string? common = null)
 {
+    /// <summary>Folder of the links of all homes of root.</summary>
+    public const string Common = "/dev/tierspaces";
+
     /// <summary>Longest name of a link, in bytes: Linux takes 255, and a temporary link is one byte longer.</summary>
     public const int LengthMax = 200;
 
@@ -23,15 +33,39 @@ internal sealed class DeviceLinks(string folder)
     /// <summary>Makes the link point to a device, whatever it pointed to before.</summary>
     public string Set(string friendlyName, string device)
     {
-        Directory.CreateDirectory(folder);
         string path = PathOf(friendlyName);
+        Replace(path, device);
+        if (CommonOf(friendlyName) is { } link && (IsOurs(link, path) || FileSystemCalls.RealPath(link) is null))
+        {
+            Try(link, () => Replace(link, path));
+        }
+
+        return path;
+    }
+
+    /// <summary>Removes the link.</summary>
+    public void Remove(string friendlyName)
+    {
+        File.Delete(PathOf(friendlyName));
+        if (CommonOf(friendlyName) is { } link && IsOurs(link, PathOf(friendlyName)))
+        {
+            Try(link, () => File.Delete(link));
+        }
+    }
+
+    private string? CommonOf(string friendlyName) => common is null ? null : Path.Combine(common, Encode(friendlyName));
+
+    private static bool IsOurs(string link, string path) => new FileInfo(link).LinkTarget == path;
+
+    private static void Replace(string path, string target)
+    {
+        Directory.CreateDirectory(Path.GetDirectoryName(path)!);
         string temporary = path + "%";
         File.Delete(temporary);
-        File.CreateSymbolicLink(temporary, device);
+        File.CreateSymbolicLink(temporary, target);
         try
         {
             File.Move(temporary, path, overwrite: true);
-            return path;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
@@ -40,8 +74,17 @@ internal sealed class DeviceLinks(string folder)
         }
     }
 
-    /// <summary>Removes the link.</summary>
-    public void Remove(string friendlyName) => File.Delete(PathOf(friendlyName));
+    private static void Try(string link, Action step)
+    {
+        try
+        {
+            step();
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            HostLog.Write($"the link {link} stays as it is: {e.Message}");
+        }
+    }
 
     /// <summary>Returns the name as it is written on disk: 1 to <see cref="LengthMax"/> ASCII characters.</summary>
     public static string Encode(string friendlyName)

@@ -7,10 +7,10 @@ using TierSpaces.Host.Verbs.Mapping;
 namespace TierSpaces.Host.Serving;
 
 /// <summary>
-/// Heals broken block devices while the host runs: a device whose nbdkit or nbdfuse was killed, or whose connection to the kernel was aborted, reports errors for
-/// good. The watch looks every 2 s and makes a new device of the virtual disk. Drive letters and access paths of its volumes move to the new device; what others
-/// have mounted stays as it is and reports errors, since writes of its users would go elsewhere without a word. A device that breaks again and again is renewed
-/// at most once a minute.
+/// Heals broken block devices while the host runs: a device whose nbdkit or nbdfuse was killed, or whose connection to the kernel was aborted, reports errors
+/// for good. The watch looks every 2 s and makes a new device of the virtual disk. Drive letters and access paths of its volumes move to the new device. What
+/// others have mounted stays as it is and reports errors, since writes of its users would go elsewhere without a word. A device that breaks again and again is
+/// renewed at most once a minute.
 /// </summary>
 /// <param name="services">The host.</param>
 internal sealed class DeviceWatch(HostServices services)

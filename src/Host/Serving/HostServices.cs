@@ -39,7 +39,8 @@ internal sealed class HostServices : IAsyncDisposable
     {
         (Paths, _options, _lanes, _state, Subsystem) = (paths, options, lanes, state, subsystem);
         _fuse = new FuseAttacher(new DeviceServer(subsystem), KeeperFor(paths, options.Supervisor));
-        Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()]);
+        Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()],
+            Environment.IsPrivilegedProcess ? DeviceLinks.Common : null);
         Files = new FileMap(Attachments);
         Volumes = new VolumeServices(
             paths, state, Attachments, Setting(MountService.RootVariable, ParseRoot, MountService.DefaultRoot),

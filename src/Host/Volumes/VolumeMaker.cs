@@ -42,7 +42,7 @@ internal sealed class VolumeMaker(HostServices services)
         {
             VirtualDiskStatus made = await services.ChangeAsync(() => ConnectNewAsync(pool, disk with { Id = id })).ConfigureAwait(false);
             made.Remarks.ToList().ForEach(warn);
-            DiskCatalogue catalogue = await Volumes.CatalogueAsync(services).ConfigureAwait(false);
+            DiskCatalogue catalogue = await Volumes.ReadCatalogueAsync(services).ConfigureAwait(false);
             return await Volumes.ChangeAsync(catalogue.Of(made), "New-Volume", now => MakeOnAsync(now, plan, warn, cancellation)).ConfigureAwait(false);
         }).ConfigureAwait(false);
     }
@@ -211,7 +211,7 @@ internal sealed class VolumeMaker(HostServices services)
             return await services.ChangeAsync(() => RemoveVirtualDiskAsync(entry, id)).ConfigureAwait(false);
         }
 
-        DiskCatalogue catalogue = await Volumes.CatalogueAsync(services).ConfigureAwait(false);
+        DiskCatalogue catalogue = await Volumes.ReadCatalogueAsync(services).ConfigureAwait(false);
         VolumeDisk? disk = held ?? catalogue.Disks.FirstOrDefault(one => one.UniqueId == entry.VirtualDisk);
         if (disk is null)
         {
@@ -250,7 +250,7 @@ internal sealed class VolumeMaker(HostServices services)
     /// <summary>Removes the virtual disk of a record, and the record. False where its pool is not there and may have it: then the record is kept.</summary>
     private async Task<bool> RemoveVirtualDiskAsync(CreationEntry entry, Guid id)
     {
-        DiskCatalogue catalogue = await Volumes.CatalogueAsync(services).ConfigureAwait(false);
+        DiskCatalogue catalogue = await Volumes.ReadCatalogueAsync(services).ConfigureAwait(false);
         if (catalogue.All.VirtualDisks.All.FirstOrDefault(disk => disk.Description.Id.Value == id) is { } disk)
         {
             if (catalogue.Disks.FirstOrDefault(one => one.UniqueId == entry.VirtualDisk) is { } attached)

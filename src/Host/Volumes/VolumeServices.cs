@@ -17,6 +17,7 @@ internal sealed class VolumeServices
     private static readonly TimeSpan s_attachPatience = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan s_mountPatience = TimeSpan.FromSeconds(5);
     private readonly AttachManager _attachments;
+    private volatile Task _restoring = Task.CompletedTask;   // the last that was begun beside the verbs
 
     /// <summary>Makes the services.</summary>
     /// <param name="paths">Paths of the host.</param>
@@ -87,8 +88,23 @@ internal sealed class VolumeServices
     /// <summary>One change of a disk at a time.</summary>
     public VolumeGates Gates { get; } = new();
 
-    /// <summary>Lists the disks; reads none of them. A host that has just started looks first whether the devices of the one before are there.</summary>
+    /// <summary>
+    /// Lists the disks, for verbs; reads none of them. A host that has just started takes the devices of the one before first, and mounts that are being
+    /// brought back are waited for: 5 s at most for each.
+    /// </summary>
     public async Task<DiskCatalogue> CatalogueAsync(HostServices services)
+    {
+        DiskCatalogue catalogue = await ReadCatalogueAsync(services).ConfigureAwait(false);
+        if (!_restoring.IsCompleted)
+        {
+            await Task.WhenAny(_restoring, Task.Delay(s_mountPatience)).ConfigureAwait(false);
+        }
+
+        return catalogue;
+    }
+
+    /// <summary>The same, for services: mounts are not waited for.</summary>
+    public async Task<DiskCatalogue> ReadCatalogueAsync(HostServices services)
     {
         if (!services.FirstAttachment.IsCompleted)
         {
@@ -154,7 +170,7 @@ internal sealed class VolumeServices
 
         try
         {
-            DiskCatalogue catalogue = await CatalogueAsync(services).ConfigureAwait(false);
+            DiskCatalogue catalogue = await ReadCatalogueAsync(services).ConfigureAwait(false);
             foreach (VolumeDisk disk in await catalogue.ReadAsync(catalogue.Disks.Where(disk => disk.UniqueId == virtualDisk)).ConfigureAwait(false))
             {
                 foreach (VolumeTarget target in disk.Volumes)
@@ -189,7 +205,7 @@ internal sealed class VolumeServices
     {
         await services.VolumeMaker.TakeRemainsAwayAsync(virtualDisk).ConfigureAwait(false);
         MountEntry[] entries = [.. Store.Read().Mounts.Where(mount => virtualDisk is null || mount.VirtualDisk == virtualDisk)];
-        DiskCatalogue catalogue = await CatalogueAsync(services).ConfigureAwait(false);
+        DiskCatalogue catalogue = await ReadCatalogueAsync(services).ConfigureAwait(false);
         VolumeDisk[] disks = await catalogue.ReadAsync(catalogue.Disks.Where(disk => virtualDisk is null
             || disk.UniqueId == virtualDisk)).ConfigureAwait(false);
         foreach (VolumeDisk disk in disks)
@@ -205,7 +221,7 @@ internal sealed class VolumeServices
     }
 
     /// <summary>The same beside the caller; a failure is logged.</summary>
-    public void RestoreLater(HostServices services, string? virtualDisk = null) => _ = Task.Run(async () =>
+    public void RestoreLater(HostServices services, string? virtualDisk = null) => _restoring = Task.Run(async () =>
     {
         try
         {

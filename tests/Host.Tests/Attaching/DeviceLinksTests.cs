@@ -39,6 +39,37 @@ public class DeviceLinksTests
     }
 
     [Fact]
+    public void The_first_home_has_the_common_link_of_a_name_until_its_device_is_gone()
+    {
+        string root = Directory.CreateTempSubdirectory("ts").FullName;
+        try
+        {
+            string common = Path.Combine(root, "common"), link = Path.Combine(common, "my%20disk");
+            DeviceLinks one = new DeviceLinks(Path.Combine(root, "1"), common), two = new DeviceLinks(Path.Combine(root, "2"), common);
+            string first = one.Set("my disk", "/dev/null");
+            string second = two.Set("my disk", "/dev/zero");
+            Assert.Equal(first, new FileInfo(link).LinkTarget);
+            Assert.Equal("/dev/zero", new FileInfo(second).LinkTarget);
+            one.Set("my disk", "/dev/full");   // another device of the same disk
+            Assert.Equal("/dev/full", new FileInfo(link).ResolveLinkTarget(returnFinalTarget: true)!.FullName);
+            two.Remove("my disk");
+            Assert.Equal(first, new FileInfo(link).LinkTarget);
+            one.Remove("my disk");
+            Assert.Empty(Directory.GetFileSystemEntries(common));
+
+            one.Set("my disk", Path.Combine(root, "gone"));   // what a machine that starts again leaves
+            two.Set("my disk", "/dev/zero");
+            Assert.Equal(second, new FileInfo(link).LinkTarget);
+            Directory.CreateDirectory(Path.Combine(common, "other"));
+            Assert.Equal("/dev/zero", new FileInfo(one.Set("other", "/dev/zero")).LinkTarget);   // it cannot be had, and that is no error
+        }
+        finally
+        {
+            Directory.Delete(root, recursive: true);
+        }
+    }
+
+    [Fact]
     public void No_two_names_share_a_link_and_none_leaves_the_folder() =>
         Prop.ForAll(ArbMap.Default.ArbFor<NonNull<string>>(), ArbMap.Default.ArbFor<NonNull<string>>(), (a, b) =>
         {

@@ -18,7 +18,7 @@ public sealed class FuseChannel(int descriptor, string fileName, bool isTakenOve
     /// <summary>Completes when the kernel has begun: empty, or why this connection cannot be served. Never for one that is taken over.</summary>
     public Task<string> Begun => _begun.Task;
 
-    /// <summary>Whether the kernel has ended the connection: it was unmounted or aborted, and nothing serves its file again. May be read on any thread.</summary>
+    /// <summary>Whether the kernel has ended the connection: it was unmounted or aborted, and nothing serves its file again. Read on any thread.</summary>
     public bool IsGone => _isGone;
 
     internal int Descriptor { get; } = descriptor;

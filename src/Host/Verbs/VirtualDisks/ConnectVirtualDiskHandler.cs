@@ -36,7 +36,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                 }
 
                 VirtualDiskInfo info = services.ToInfo(all, connected);
-                if (info is { DevicePath: null, AttachReason: { } reason })
+                if (info is { DevicePath: null, AttachReason: { } reason } && request.AttachMethod != AttachMethod.NbdUri)
                 {
                     reply.Warn($"{reason} Virtual disk '{info.FriendlyName}' is served at {info.NbdUri}");
                 }
