@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using TierSpaces.Engine.Lanes;
@@ -51,6 +52,52 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
         using TestLane test = TestLane.Create(backend);
         test.Run(() => Listen(test, SocketPath, socket => socket.Close()));
         Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(SocketPath));
+    }
+
+    /// <summary>What the kernel copies an answer from is never fetched: buffers that are there, and those that come, are locked and present.</summary>
+    [Fact]
+    public void TheMemoryOfALaneThatServesMessagesIsLocked()
+    {
+        using TestLane test = TestLane.Create(backend);
+        using Socket messages = new(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false };
+        IoBuffer before = default, after = default, large = default;
+        test.Run(async () =>
+        {
+            await test.Lane.Yield();
+            before = test.Lane.Buffers.Rent(4096);
+            Assert.DoesNotContain(" lo", FlagsOf(AddressOf(before)), StringComparison.Ordinal);
+            test.Lane.Network.OpenMessages((int)messages.Handle, static () => { });
+            after = test.Lane.Buffers.Rent(64 << 10);
+            large = test.Lane.Buffers.Rent(1 << 20);
+            return true;
+        });
+        foreach (nint address in (nint[])[AddressOf(before), AddressOf(after), AddressOf(large), AddressOf(large) + large.Length - 1])
+        {
+            Assert.Contains(" lo", FlagsOf(address), StringComparison.Ordinal);
+        }
+    }
+
+    private static unsafe nint AddressOf(IoBuffer buffer) => (nint)buffer.Pointer;
+
+    /// <summary>Flags of the mapping that an address is in, in the kernel's letters.</summary>
+    private static string FlagsOf(nint address)
+    {
+        bool isIn = false;
+        foreach (string line in File.ReadLines("/proc/self/smaps"))
+        {
+            string[] range = line.Split(' ')[0].Split('-');
+            if (range.Length == 2 && long.TryParse(range[0], NumberStyles.HexNumber, null, out long from) && long.TryParse(range[1], NumberStyles.HexNumber, null,
+                out long to))
+            {
+                isIn = address >= from && address < to;
+            }
+            else if (isIn && line.StartsWith("VmFlags:", StringComparison.Ordinal))
+            {
+                return line;
+            }
+        }
+
+        return "";
     }
 
     [Fact]
