@@ -35,6 +35,9 @@ internal sealed class BenchHost : IDisposable
 
     internal string Backend => $"{StatusOf("IOBackend").GetString()} ({StatusOf("IOBackendReason").GetString()})";
 
+    /// <summary>Loop devices and mounts over its disks, which are removed before it stops.</summary>
+    internal DevicePlaces Places { get; } = new();
+
     internal void Start() => Run("start");
 
     /// <summary>What a verb printed.</summary>
@@ -94,6 +97,16 @@ internal sealed class BenchHost : IDisposable
         return new NbdTarget(name, Uri.UnescapeDataString(uri[(uri.IndexOf("socket=", StringComparison.Ordinal) + 7)..]), friendlyName, Pid);
     }
 
+    /// <summary>Attaches a virtual disk that is connected in one way, and returns its block device.</summary>
+    internal string Attach(string friendlyName, string method)
+    {
+        Run("Disconnect-VirtualDisk", "-FriendlyName", friendlyName);
+        Run("Connect-VirtualDisk", "-FriendlyName", friendlyName, "-AttachMethod", method);
+        using JsonDocument disks = JsonDocument.Parse(Run("Get-VirtualDisk", "-FriendlyName", friendlyName, "-Json"));
+        return disks.RootElement[0].GetProperty("DevicePath").GetString()
+            ?? throw new IOException($"'{friendlyName}' has no device: {disks.RootElement[0].GetProperty("AttachReason").GetString()}");
+    }
+
     /// <summary>The same over an SSD tier and an HDD tier, one column each.</summary>
     internal NbdTarget CreateTieredDisk(string pool, string name, long fast, long slow)
     {
@@ -118,6 +131,7 @@ internal sealed class BenchHost : IDisposable
     {
         try
         {
+            Places.Dispose();
             _connected.ForEach(name => Run("Disconnect-VirtualDisk", "-FriendlyName", name));
             Run("stop");
         }

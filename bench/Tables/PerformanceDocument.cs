@@ -71,6 +71,22 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         return text.ToString();
     }
 
+    /// <summary>What the block device is beside others.</summary>
+    internal string DeviceText(IReadOnlyList<MeasuredRow> rows, Spread? othersCpu)
+    {
+        StringBuilder text = new();
+        AppendTable(text, DeviceSpeed.Title, string.Create(CultureInfo.InvariantCulture, $"""
+
+            What users mount. *device*: a simple disk with checksums over an image in memory, by FUSE that the host speaks and a loop device. *NBD socket*: the same disk without them, by fio's nbd engine.
+            *device by nbdkit*: the way of older kernels. *loop on a plain file*: no TierSpaces at all, in the same memory: what the kernel itself allows. {rounds} rounds of {seconds:0.#} s for each, one after the
+            other in an order that is reversed every other round; fio loads all of them, with io_uring and direct I/O where it is a file or a device.
+            {Conditions(othersCpu)}
+            `./build.sh Bench --only device` measures this section again, as root, and leaves the others as they are.{Warning(othersCpu)}
+
+            """), rows);
+        return text.ToString();
+    }
+
     private string Conditions(Spread? othersCpu) => $"""
         Machine: {machine.Processor}, {machine.Cores} cores; host: {Host}; load average (1 minute) before the first run {machine.LoadAverage};
         processors busy with other work while measuring {othersCpu?.ToString() ?? "–"}; {(isLong ? "long" : "short")} run.

@@ -28,6 +28,7 @@ internal static class TableCommand
             ("tiers", TierMemory.Title, TierMemory.Text),
             ("jobs", ClientsBesideJobs.Title, () => Measure(document, ClientsBesideJobs.Prepare, document.JobsText)),
             ("checksums", ChecksumCost.Title, () => Measure(document, ChecksumCost.Prepare, document.ChecksumText)),
+            ("device", DeviceSpeed.Title, () => MeasureDevice(document)),
             ("parity", ParityOverIsaL.Title, () => ParityOverIsaL.Text(isLong ? 31 : 15, MachineFacts.Now())),
             ("cores", CoreCost.Title, () => CoreCost.Text(isLong ? 31 : 9, MachineFacts.Now())),
             ("lanes", LaneScaling.Title, () => LaneScaling.Text(isLong ? 31 : 9, MachineFacts.Now())),
@@ -51,6 +52,17 @@ internal static class TableCommand
         text = moves.Length == 0 ? text : PerformanceDocument.With(text, TestedMoves, moves);
         File.WriteAllText(output, text);
         Console.WriteLine($"written: {output}");
+
+        string? MeasureDevice(PerformanceDocument written)
+        {
+            if (DeviceSpeed.Obstacle() is { } obstacle)
+            {
+                Console.WriteLine($"The section '{DeviceSpeed.Title}' is not measured: {obstacle}");
+                return null;
+            }
+
+            return Measure(written, (host, folder) => DeviceSpeed.Prepare(host, folder, host.Places), written.DeviceText);
+        }
 
         SectionRun NewRun() => new(rounds, seconds, patience);
 
@@ -102,7 +114,7 @@ internal static class TableCommand
         targets.AddRange(servers.Start("qemu-nbd", () => PeerServer.QemuNbd(image, folder.File("qemu.sock"), direct: true)));
         if (Programs.IsThere("fio") && targets.Any(target => target.Name == Plan.Qemu))   // which filled the file
         {
-            targets.Add(new FioTarget(Plan.Fio, image));
+            targets.Add(FioTarget.OfFile(Plan.Fio, image));
         }
 
         return new Section(folder.Description, targets, Plan.OnDisk);
