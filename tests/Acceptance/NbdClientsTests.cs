@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace TierSpaces.Acceptance;
 
-/// <summary>The NBD clients of others on a virtual disk of a real pool, with sectors of 512 bytes.</summary>
+/// <summary>The NBD clients of others on a virtual disk of a real pool.</summary>
 public class NbdClientsTests
 {
     [Fact]
@@ -48,13 +48,43 @@ public class NbdClientsTests
         Assert.Contains("identical", Tool.Run("qemu-img", "compare", "-f", "raw", "-F", "raw", twin, home.UriOf("Data")));
     }
 
-    private static Home NewHome()
+    /// <summary>Eight clients that ignore the announced size of 4 KiB, each with 512 bytes of the same block: nothing is lost.</summary>
+    [Fact]
+    public void Clients_with_requests_smaller_than_a_sector_lose_nothing()
+    {
+        const int part = 512;
+        using Home home = NewHome(sector: 4096);
+        NbdClient[] clients = [.. Enumerable.Range(0, 8).Select(_ => new NbdClient(home.UriOf("Data")))];
+        byte[] data = new byte[part];
+        byte[] block = new byte[8 * part];
+        for (byte round = 1; round <= 40; round++)
+        {
+            for (int i = 0; i < clients.Length; i++)
+            {
+                data.AsSpan().Fill((byte)(round + (i * 8)));
+                clients[i].Send(round, NbdClient.Write, round == 40 ? NbdClient.ForceUnitAccess : (ushort)0, i * part, part, data);
+            }
+
+            Assert.All(clients, client => Assert.Equal((round, 0u), client.NextAnswer()));
+            clients[0].Send(round, NbdClient.Read, 0, 0, block.Length);
+            Assert.Equal((round, 0u), clients[0].NextAnswer());
+            clients[0].Receive(block);
+            byte[] expected = [.. Enumerable.Range(0, block.Length).Select(at => (byte)(round + (at / part * 8)))];
+            Assert.Equal(expected, block);
+        }
+
+        Array.ForEach(clients, static client => client.Dispose());
+        JsonElement disk = home.VirtualDisk("Data");
+        Assert.Equal((4096, 40 * 8), (disk.GetProperty("LogicalSectorSize").GetInt64(), disk.GetProperty("ReadModifyWrites").GetInt64()));
+    }
+
+    private static Home NewHome(int sector = 512)
     {
         Home home = new();
         try
         {
             home.NewPool();
-            home.NewMirror("Data", "128MB", "-LogicalSectorSize", "512");
+            home.NewMirror("Data", "128MB", "-LogicalSectorSize", $"{sector}");
             return home;
         }
         catch

@@ -52,12 +52,12 @@ public sealed class CrashSimulation
             StripeBytes = scenario.Parities > 0 ? scenario.Shape.DataColumns * scenario.Shape.Interleave : 0,
             GathersStripes = scenario is { Parities: > 0, CacheBlocks: > 0 },
         };
-        _load = new VerifiedLoad(_world, _oracle, scenario.Length, scenario.Shape.RowSize, scenario.LogicalSectorSize, Report)
+        _load = new VerifiedLoad(_world, _oracle, scenario.Length, scenario.Shape.RowSize, scenario.RequestUnit, Report)
         {
             MayBeShort = () => _scenario.Redundancy == 0 && _pulled > 0,   // no copy of a new row is on a disk that is there
         };
         _illness = new Random((int)seed);
-        if (scenario is { Checksums: true, Copies: > 1, LogicalSectorSize: BlockBytes } && seed % 3 == 0)
+        if (scenario is { Checksums: true, Copies: > 1, RequestUnit: BlockBytes } && seed % 3 == 0)
         {
             _sick = _illness.Next(_world.Disks.Length);
             _oracle.HasSickDisk = true;

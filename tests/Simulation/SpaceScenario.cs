@@ -35,9 +35,9 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 2, true, 4096, 2, IsWholePool: true) { ExchangesMembers = true }, new(1, 2, false, 512, 2, IsWholePool: true) { ExchangesMembers = true },
         new(1, 2, false, 512, 2, IsWholePool: true) { DisksReturn = true }, new(1, 3, false, 4096, 1, IsWholePool: true) { DisksReturn = true },
         new(1, 2, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 4], DisksReturn = true },
-        new(1, 2, true, 512, 2, IsWholePool: true) { LogicalSectorSize = 512 },
-        new(1, 2, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { LogicalSectorSize = 512 },
-        new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 3], LogicalSectorSize = 512 },
+        new(1, 2, true, 512, 2, IsWholePool: true) { LogicalSectorSize = 512, RequestUnit = 512 },
+        new(1, 2, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { LogicalSectorSize = 512, RequestUnit = 512 },
+        new(2, 1, false, 4096, 0, IsWholePool: true) { TierSlices = [2, 3], LogicalSectorSize = 512, RequestUnit = 512 },
         new(3, 1, true, 512, 2) { Parities = 1 }, new(5, 1, true, 4096, 1) { Parities = 2 },
         new(3, 1, true, 512, 2, IsWholePool: true) { Parities = 1 }, new(4, 1, true, 4096, 1, IsWholePool: true, CacheBlocks: 256) { Parities = 2 },
         new(3, 1, true, 512, 0, IsWholePool: true) { TierSlices = [2, 5], Parities = 1 },
@@ -51,6 +51,10 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 3, false, 4096, 2, IsWholePool: true) { Members = 8, Neighbor = new(2, 2, true, 4096, 1, IsWholePool: true) },
         new(1, 2, true, 512, 3, IsWholePool: true) { Members = 3, Neighbor = new(1, 2, true, 512, 2, IsWholePool: true) },
         new(4, 1, true, 512, 1, IsWholePool: true) { Parities = 2, Members = 6, Neighbor = new(1, 2, true, 512, 3, IsWholePool: true) },
+        new(1, 2, true, 4096, 2, IsWholePool: true) { RequestUnit = 512 }, new(1, 2, false, 512, 2, IsWholePool: true) { RequestUnit = 512 },
+        new(1, 2, true, 512, 1, IsWholePool: true, CacheBlocks: 256) { RequestUnit = 512 },
+        new(1, 2, true, 4096, 0, IsWholePool: true) { TierSlices = [2, 3], RequestUnit = 512 },
+        new(3, 1, true, 512, 2, IsWholePool: true) { Parities = 1, RequestUnit = 512 },
     ];
 
     /// <summary>Scenarios that lose one disk more than they can do without; they are tests of their own.</summary>
@@ -98,8 +102,14 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     /// <summary>Whether one disk more leaves than it can do without, before the first ones are whole again (<see cref="LossSimulation"/>).</summary>
     public bool LosesTooMany { get; init; }
 
-    /// <summary>Unit of the requests: smaller than a block only on a whole pool, whose virtual disk reads and writes the rest of the block.</summary>
+    /// <summary>Sector of the virtual disk of a whole pool, in bytes: 512 or 4096.</summary>
     public int LogicalSectorSize { get; init; } = 4096;
+
+    /// <summary>
+    /// Unit of the requests, in bytes: 512 is less than a sector where those have 4096. Where it is smaller than a block, the virtual
+    /// disk reads and writes the rest of the block.
+    /// </summary>
+    public int RequestUnit { get; init; } = 4096;
 
     /// <summary>Slots of each half of the first-write journal of a space alone.</summary>
     public int JournalSlots { get; init; } = 3 * 512;

@@ -84,7 +84,7 @@ public sealed record StorageCounterInfo
     /// <summary>Requests that were taken apart because they crossed a strip, a row or a slab.</summary>
     public ulong Splits { get; init; }
 
-    /// <summary>Writes smaller than a sector or a checksum block that had to read first.</summary>
+    /// <summary>Writes smaller than a sector, or than a block of checksums, that had to read first.</summary>
     public ulong ReadModifyWrites { get; init; }
 
     /// <summary>Slices that their first write put on the tier.</summary>

@@ -11,8 +11,8 @@ namespace TierSpaces.Engine.Primitives;
 // Invariants
 //  1. The store sees whole blocks, and no transfer above its MaxTransfer.
 //  2. A bounce buffer holds at most BounceMax bytes, however long the request is.
-//  3. If the unit of the callers is smaller than a block, every change of a block holds the block in the range lock: a block that is read
-//     and written back never undoes another change.
+//  3. While changes may cover blocks in part (HasPartChanges), every change of a block holds the block in the range lock: a block that is read
+//     and written back never undoes another change. While they may not, nothing is locked.
 //  4. A request that is done in several parts is durable after a flush that begins when all parts have completed. The parts themselves
 //     carry no ForceUnitAccess. A request that stays one transfer carries it to the store.
 //  5. A bounce buffer that cannot be had ends the request alone: no transfer is under way then.
@@ -28,7 +28,6 @@ public sealed class BlockLimits : IBlockStore
     private readonly RangeLock _blocks = new();
     private readonly int _unit;
     private readonly int _block;
-    private readonly bool _hasParts;   // of blocks: the unit is smaller
     private IBlockStore _below;
     private int _partMax;              // whole blocks of the largest transfer
     private int _bounceMax;
@@ -42,14 +41,14 @@ public sealed class BlockLimits : IBlockStore
     {
         _buffers = buffers;
         _unit = unit;
-        _block = below.Geometry.BlockSize;
+        _block = below.Geometry.SmallestRequest;
         _below = below;
         if (!BitOperations.IsPow2(unit) || unit > _block)
         {
             throw new ArgumentOutOfRangeException(nameof(unit), unit, $"The unit is a power of two, at most the block size of the store ({_block} bytes).");
         }
 
-        _hasParts = unit < _block;
+        HasPartChanges = unit < _block;
         Below = below;
     }
 
@@ -66,11 +65,17 @@ public sealed class BlockLimits : IBlockStore
         }
     }
 
+    /// <summary>
+    /// Whether writes, zeroings and unmaps may cover blocks in part: at first if the unit is smaller than a block. If not, those that do are refused, and the
+    /// others take no lock. It is changed only while no request is under way.
+    /// </summary>
+    public bool HasPartChanges { get; set; }
+
     /// <summary>Writes and zeroings so far that had to read a block first.</summary>
     public long ReadModifyWrites { get; private set; }
 
     /// <inheritdoc/>
-    public StoreGeometry Geometry => _below.Geometry with { BlockSize = _unit, MaxTransfer = BufferPool.LargestBuffer };
+    public StoreGeometry Geometry => _below.Geometry with { BlockSize = _unit, SmallestRequest = _unit, MaxTransfer = BufferPool.LargestBuffer };
 
     /// <inheritdoc/>
     public void Prefetch(long offset) => _below.Prefetch(offset);
@@ -83,18 +88,18 @@ public sealed class BlockLimits : IBlockStore
 
     /// <inheritdoc/>
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
-        _hasParts ? WriteLocked(offset, source, flags)
+        HasPartChanges ? WriteLocked(offset, source, flags)
         : IsWhole(offset, source.Length) ? WriteWhole(offset, source, flags) : LaneTask.FromResult(IoError.InvalidArgument);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Flush() => _below.Flush();
 
     /// <summary>Gives back the whole blocks of a range. A block that is covered in part keeps its bytes.</summary>
-    public LaneTask<IoError> Unmap(long offset, long length) => _hasParts ? UnmapLocked(offset, length) : _below.Unmap(offset, length);
+    public LaneTask<IoError> Unmap(long offset, long length) => HasPartChanges ? UnmapLocked(offset, length) : _below.Unmap(offset, length);
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) =>
-        _hasParts ? ZeroLocked(offset, length, flags) : _below.WriteZeroes(offset, length, flags);
+        HasPartChanges ? ZeroLocked(offset, length, flags) : _below.WriteZeroes(offset, length, flags);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) =>

@@ -19,10 +19,17 @@ public enum WriteFlags
 
 /// <summary>Size and units of a store.</summary>
 /// <param name="Length">Length in bytes, a multiple of <paramref name="BlockSize"/>.</param>
-/// <param name="BlockSize">Smallest unit a caller may address, in bytes; a power of two.</param>
+/// <param name="BlockSize">Smallest unit a caller should address, in bytes; a power of two.</param>
 /// <param name="AtomicSize">Unit that a power cut leaves old or new, never mixed, in bytes; ≥ <paramref name="BlockSize"/> where known.</param>
 /// <param name="MaxTransfer">Largest single read or write, in bytes.</param>
-public readonly record struct StoreGeometry(long Length, int BlockSize, int AtomicSize, int MaxTransfer);
+public readonly record struct StoreGeometry(long Length, int BlockSize, int AtomicSize, int MaxTransfer)
+{
+    /// <summary>
+    /// Unit of the requests that the store carries out all the same, in bytes: a power of two, at most <see cref="BlockSize"/>, which is the default. A smaller
+    /// request costs a read and a write of its block.
+    /// </summary>
+    public int SmallestRequest { get; init; } = BlockSize;
+}
 
 /// <summary>State of a range of a store.</summary>
 [Flags]
@@ -60,7 +67,7 @@ public readonly record struct StoreExtent(long Length, ExtentState State)
 /// <summary>
 /// The one contract of every layer: disk, space, virtual disk.
 ///
-/// Offsets and lengths are multiples of <see cref="StoreGeometry.BlockSize"/> and inside the store, else
+/// Offsets and lengths are multiples of <see cref="StoreGeometry.SmallestRequest"/> and inside the store, else
 /// <see cref="IoError.InvalidArgument"/>. Calls are made and complete on one lane, in any order. A write that has
 /// completed is seen by every read begun after it; it is durable only after a flush begun after it has completed.
 /// Buffers belong to the request until it completes. A failed flush leaves everything since the last good one in doubt.

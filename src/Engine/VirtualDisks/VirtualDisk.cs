@@ -7,19 +7,27 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-// A virtual disk as clients address it: bounds, access, counters, heat. Sectors smaller than a block and long requests are the task of
+// A virtual disk as clients address it: bounds, access, counters, heat. Requests that cover a block in part and long requests are the task of
 // BlockLimits, which lies between this layer and the store: write cache, tiers or space.
 //
+// A client that sends requests smaller than a sector is served, too. The first change of a part of a sector waits until no request is under way, and
+// makes BlockLimits lock the blocks of every change from then on. So a disk whose clients keep to its sectors takes no lock.
+//
 // Invariants
-//  1. Every request is checked against size, sector size and access before anything is done.
+//  1. Every request is checked against size, smallest request and access before anything is done.
 //  2. A request is counted once and heats its slices once, however many transfers it becomes below.
 //  3. Nothing is acknowledged that the store has not acknowledged.
 //  4. A request that ends with an exception is counted as failed: the queue counts requests under way, and a pause waits for it.
 //  5. What is thrown before the store has been given the request ends that request alone (RequestException).
+//  6. Pauses are counted: a request goes on when every pause that began has ended.
+//  7. A change of a part of a sector reaches the store only after every change under way holds its blocks.
 
 /// <summary>The layer that clients talk to.</summary>
 public sealed class VirtualDisk : IBlockStore
 {
+    /// <summary>Unit of the requests that are served, in bytes. One smaller than a sector costs a read and a write of its block.</summary>
+    public const int SmallestRequest = 512;
+
     private const int BlockSize = 4096;
     private const long PausePollNs = 100_000;
 
@@ -27,14 +35,16 @@ public sealed class VirtualDisk : IBlockStore
     private readonly BlockLimits _below;
     private readonly LaneSignal _resumed = new();
     private readonly IBackingStore _home;
-    private bool _isPaused;   // new requests wait, so that the store can be exchanged
+    private int _pauses;      // Pause without its Resume: new requests wait
+    private long _unlocked;   // bits of offset and length that no change may have before blocks are locked
 
     internal VirtualDisk(ILane lane, IBackingStore owner, WriteCache? cache, long sizeBytes, int logicalSectorSize, bool isReadOnly)
     {
         _lane = lane;
         _home = owner;
         Cache = cache;
-        _below = new BlockLimits(lane.Buffers, cache is null ? owner : cache, logicalSectorSize);
+        _below = new BlockLimits(lane.Buffers, cache is null ? owner : cache, SmallestRequest) { HasPartChanges = logicalSectorSize < BlockSize };
+        _unlocked = _below.HasPartChanges ? 0 : logicalSectorSize - 1;
         SizeBytes = sizeBytes;
         LogicalSectorSize = logicalSectorSize;
         IsReadOnly = isReadOnly;
@@ -59,7 +69,7 @@ public sealed class VirtualDisk : IBlockStore
     internal HeatMap? Heat { get; set; }
 
     /// <inheritdoc/>
-    public StoreGeometry Geometry => new(SizeBytes, LogicalSectorSize, BlockSize, _below.Geometry.MaxTransfer);
+    public StoreGeometry Geometry => new(SizeBytes, LogicalSectorSize, BlockSize, _below.Geometry.MaxTransfer) { SmallestRequest = SmallestRequest };
 
     /// <summary>Makes the disk longer; clients that connect from now on see it.</summary>
     internal void Grow(long sizeBytes)
@@ -69,10 +79,10 @@ public sealed class VirtualDisk : IBlockStore
         SizeBytes = sizeBytes;
     }
 
-    /// <summary>Holds new requests back and waits for those under way.</summary>
+    /// <summary>Holds new requests back and waits for those under way. Pauses nest: each needs its <see cref="Resume"/>.</summary>
     internal async LaneTask<Nothing> Pause()
     {
-        _isPaused = true;
+        _pauses++;
         while (Counters.Queue > 0)
         {
             await _lane.Delay(PausePollNs);
@@ -86,8 +96,7 @@ public sealed class VirtualDisk : IBlockStore
     {
         Cache = cache;
         _below.Below = cache is null ? _home : cache;
-        _isPaused = false;
-        _resumed.NotifyAll();
+        EndPause();
     }
 
     /// <inheritdoc/>
@@ -102,7 +111,7 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
-        while (_isPaused)
+        while (_pauses > 0)
         {
             await _resumed.Wait();
         }
@@ -132,9 +141,9 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
-        while (_isPaused)
+        while (MustWait(offset, source.Length))
         {
-            await _resumed.Wait();
+            await Wait();
         }
 
         Counters.Begin();
@@ -155,7 +164,7 @@ public sealed class VirtualDisk : IBlockStore
     public async LaneTask<IoError> Flush()
     {
         long startNs = _lane.NowNs;
-        while (_isPaused)
+        while (_pauses > 0)
         {
             await _resumed.Wait();
         }
@@ -184,9 +193,9 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
-        while (_isPaused)
+        while (MustWait(offset, length))
         {
-            await _resumed.Wait();
+            await Wait();
         }
 
         Counters.Begin();
@@ -214,9 +223,9 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
-        while (_isPaused)
+        while (MustWait(offset, length))
         {
-            await _resumed.Wait();
+            await Wait();
         }
 
         Counters.Begin();
@@ -263,6 +272,29 @@ public sealed class VirtualDisk : IBlockStore
         }
     }
 
+    /// <summary>Whether a change has to wait: the disk is paused, or part of a sector changes and blocks are not locked.</summary>
+    private bool MustWait(long offset, long length) => _pauses > 0 || ((offset | length) & _unlocked) != 0;
+
+    /// <summary>Waits for what the next change waits for. It is to look again then.</summary>
+    private LaneTask<Nothing> Wait() => _pauses > 0 ? _resumed.Wait() : LockBlocks();
+
+    private async LaneTask<Nothing> LockBlocks()
+    {
+        await Pause();
+        _below.HasPartChanges = true;
+        _unlocked = 0;
+        EndPause();
+        return default;
+    }
+
+    private void EndPause()
+    {
+        if (--_pauses == 0)
+        {
+            _resumed.NotifyAll();
+        }
+    }
+
     private void EndWrite(long length, long startNs, IoError error)
     {
         Counters.WriteOperations++;
@@ -272,5 +304,5 @@ public sealed class VirtualDisk : IBlockStore
     }
 
     private bool IsOutside(long offset, long length) =>
-        offset < 0 || length < 0 || offset > SizeBytes - length || ((offset | length) & (LogicalSectorSize - 1)) != 0;
+        offset < 0 || length < 0 || offset > SizeBytes - length || ((offset | length) & (SmallestRequest - 1)) != 0;
 }

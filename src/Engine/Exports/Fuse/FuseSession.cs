@@ -273,7 +273,7 @@ internal sealed class FuseSession : IExportClient
         _export.IsReadOnly ? Errno.EROFS : range.Length > _export.Store.Geometry.Length - range.Offset ? Errno.ENOSPC : Check(range);
 
     private int Check(in FuseRange range) =>
-        range.Offset < 0 || ((range.Offset | range.Length) & (_export.Store.Geometry.BlockSize - 1)) != 0 ? Errno.EINVAL : 0;
+        range.Offset < 0 || ((range.Offset | range.Length) & (_export.Store.Geometry.SmallestRequest - 1)) != 0 ? Errno.EINVAL : 0;
 
     private void Begin(ulong unique, NbdCommand command, WriteFlags flags, in FuseRange range, IoBuffer memory)
     {

@@ -45,7 +45,7 @@ internal sealed record NbdTerms(NbdExport Export, StoreGeometry Geometry, bool S
             return request.Command is NbdCommand.Write or NbdCommand.WriteZeroes ? NbdFault.WritePastTheEnd : NbdFault.PastTheEnd;
         }
 
-        ulong mask = (ulong)Geometry.BlockSize - 1;
+        ulong mask = (ulong)Geometry.SmallestRequest - 1;
         return ((request.Offset | request.Length) & mask) == 0 ? NbdFault.None : NbdFault.Unaligned;
     }
 

@@ -38,8 +38,8 @@ internal sealed class NbdTransmission : IExportClient
         _parts = new NbdParts(server.Budget, Claim);
         _payloads = new NbdPayloads(server, Export, Claim, _parts, _life);
         _replies = new NbdReplies(server.Lane, socket, server.Limits.MaxRequests, terms.StructuredReplies, _payloads, _life);
-        IBlockStore store = Takes(Export.Store.Geometry, terms.Geometry.BlockSize)
-            ? Export.Store : new BlockLimits(server.Lane.Buffers, Export.Store, terms.Geometry.BlockSize);
+        IBlockStore store = Takes(Export.Store.Geometry, terms.Geometry.SmallestRequest)
+            ? Export.Store : new BlockLimits(server.Lane.Buffers, Export.Store, terms.Geometry.SmallestRequest);
         NbdAnswers answers = new(terms, _parts, _payloads, _replies, _life);
         _calls = new NbdCalls(server.Lane, Export, store, receiver, answers, _replies, _life);
         NbdTurn turn = new();
@@ -102,7 +102,7 @@ internal sealed class NbdTransmission : IExportClient
     internal void Abort() => _life.Abort();
 
     /// <summary>Whether a store takes every request that the protocol allows as it is: a virtual disk does.</summary>
-    private static bool Takes(in StoreGeometry geometry, int unit) => geometry.BlockSize == unit && geometry.MaxTransfer >= NbdLimits.MaxPayload;
+    private static bool Takes(in StoreGeometry geometry, int unit) => geometry.SmallestRequest == unit && geometry.MaxTransfer >= NbdLimits.MaxPayload;
 
     private async LaneTask TakeAll()
     {
