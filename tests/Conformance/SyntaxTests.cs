@@ -11,7 +11,7 @@ public sealed class SyntaxTests
     private static readonly Dictionary<string, string[]> s_ours = new()
     {
         ["Clear-FileStorageTier"] = ["InputObject", .. s_range],
-        ["Connect-VirtualDisk"] = ["AttachMethod", "Force", "Lane"],
+        ["Connect-VirtualDisk"] = ["AttachMethod", "Force", "Lane", "ListenAddress", "TlsCertificatePath"],
         ["Disconnect-VirtualDisk"] = ["Force"],
         ["Get-FileStorageTier"] = s_range,
         ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize", "CachePool"],

@@ -70,7 +70,7 @@ internal static class GoldenObjects
                 pools.SelectMany(static pool => pool.Description.ResiliencySettings, static (pool, setting) => new ResiliencyTarget(pool, setting)),
                 static target => target.ToInfo()),
             ["PhysicalDisk"] = All(physical, static disk => disk.ToInfo()),
-            ["VirtualDisk"] = All(disks, static disk => disk.ToInfo(SlabGeometry.SmallestSlab, null)),
+            ["VirtualDisk"] = All(disks, static disk => disk.ToInfo(SlabGeometry.SmallestSlab, attached: null, listenUri: null)),
             ["VirtualDiskWriteCache"] = All(disks, static disk => disk.ToWriteCacheInfo()),
             ["StorageTier"] = All(world.Run(subsystem.Tiers.ListAsync()), static tier => tier.ToInfo()),
             ["FileStorageTier"] = All(world.Run(subsystem.Pins.ListAsync(null)), static pin => pin.ToInfo()),

@@ -132,6 +132,9 @@ public sealed record VirtualDiskInfo
     /// <summary>Ours. URI of the export of the virtual disk; null while detached.</summary>
     public string? NbdUri { get; init; }
 
+    /// <summary>Ours. URI at which the virtual disk is served over TCP, too; null where it listens at no address.</summary>
+    public string? ListenUri { get; init; }
+
     /// <summary>Ours. Block device; null while detached, and where only the URI is served.</summary>
     public string? DevicePath { get; init; }
 

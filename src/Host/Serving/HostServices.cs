@@ -8,6 +8,7 @@ using TierSpaces.Host.Devices;
 using TierSpaces.Host.Attaching.Fuse;
 using TierSpaces.Host.Attaching.Kernel;
 using TierSpaces.Host.Health;
+using TierSpaces.Host.Listening;
 using TierSpaces.Host.Supervision;
 using TierSpaces.Host.Verbs;
 using TierSpaces.Host.Verbs.Mapping;
@@ -41,6 +42,7 @@ internal sealed class HostServices : IAsyncDisposable
         _fuse = new FuseAttacher(new DeviceServer(subsystem), KeeperFor(paths, options.Supervisor));
         Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()],
             Environment.IsPrivilegedProcess ? DeviceLinks.Common : null);
+        Listeners = new DiskListeners(new ListenStore(state), subsystem, SocketOf);
         Files = new FileMap(Attachments);
         Volumes = new VolumeServices(
             paths, state, Attachments, Setting(MountService.RootVariable, ParseRoot, MountService.DefaultRoot),
@@ -60,6 +62,9 @@ internal sealed class HostServices : IAsyncDisposable
 
     /// <summary>Devices of connected virtual disks.</summary>
     public AttachManager Attachments { get; }
+
+    /// <summary>TCP addresses of connected virtual disks.</summary>
+    public DiskListeners Listeners { get; }
 
     /// <summary>Disks, partitions and volumes on those devices.</summary>
     public VolumeServices Volumes { get; }
@@ -284,6 +289,7 @@ internal sealed class HostServices : IAsyncDisposable
             string uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
             if (disk.SocketPath.Length > 0 && Attachments.OutcomeOf(uniqueId) is null)
             {
+                await Listeners.RestoreAsync(disk).ConfigureAwait(false);
                 TryAttach(disk);
                 hasNew = true;
             }
@@ -333,12 +339,16 @@ internal sealed class HostServices : IAsyncDisposable
     }
 
     /// <summary>A virtual disk as users see it, with its device.</summary>
-    public VirtualDiskInfo ToInfo(Catalogue all, VirtualDiskStatus disk) => disk.ToInfo(
-        all.SlabBytesOf(disk.PoolId), Attachments.OutcomeOf(Identifiers.OfVirtualDisk(disk.Description.Id.Value)));
+    public VirtualDiskInfo ToInfo(Catalogue all, VirtualDiskStatus disk)
+    {
+        string uniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
+        return disk.ToInfo(all.SlabBytesOf(disk.PoolId), Attachments.OutcomeOf(uniqueId), Listeners.UriOf(uniqueId, disk.Description.FriendlyName));
+    }
 
     /// <summary>Closes the pools and stops the engine. Devices that are still attached stay and wait for the next host.</summary>
     public async ValueTask DisposeAsync()
     {
+        await Listeners.DisposeAsync().ConfigureAwait(false);
         if (!await Subsystem.StopAsync().ConfigureAwait(false))
         {
             HostLog.Write("not everything could be closed cleanly; the next start resyncs it");

@@ -1,3 +1,4 @@
+using System.Net;
 using System.Text;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
@@ -6,6 +7,7 @@ using TierSpaces.Engine.Verification;
 using TierSpaces.Host.Attaching.Kernel;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.CommandLine;
+using TierSpaces.Host.Listening;
 using TierSpaces.Host.Verbs;
 
 namespace TierSpaces.Fuzz.Targets;
@@ -29,6 +31,7 @@ internal static class TextTargets
         Text("command-line", CommandLine, Lines()),
         Text("disks-json", Registry, Registered(), "[]") with { AllocationPerByte = 1024 },
         Text("attached-json", Attached, AttachedDisks(), "[]") with { AllocationPerByte = 1024 },
+        Text("listening-json", Listening, ListeningDisks(), "[]") with { AllocationPerByte = 1024 },
         new("netlink", [Message()], Netlink) { AllocationPerByte = 256 },
     ];
 
@@ -170,6 +173,33 @@ internal static class TextTargets
         }
 
         return new string('r', Math.Min(records.Length, 8));
+    }
+
+    private static string ListeningDisks()
+    {
+        OneFile state = new();
+        new ListenStore(state).Put(new ListenRecord { UniqueId = "id", Address = "[::1]:10809", TlsCertificatePath = "/x" });
+        return Utf8(state.Content!);
+    }
+
+    /// <summary>What is read is checked as a command is: an address, and TLS where other machines reach it.</summary>
+    private static string Listening(string text)
+    {
+        if (new ListenStore(new OneFile { Content = Encoding.UTF8.GetBytes(text) }).Find("id") is not { } record)
+        {
+            return "none";
+        }
+
+        try
+        {
+            IPEndPoint endpoint = ListenAddress.Parse(record.Address);
+            ListenAddress.RequireTlsBeyondLoopback(endpoint, record.TlsCertificatePath, "d");
+            return $"{IPAddress.IsLoopback(endpoint.Address)} {record.TlsCertificatePath is null}";
+        }
+        catch (StorageException)
+        {
+            return "refused";
+        }
     }
 
     private static byte[] Message() => NetlinkMessage.Request(

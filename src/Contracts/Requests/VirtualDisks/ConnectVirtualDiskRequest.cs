@@ -41,6 +41,17 @@ public sealed record ConnectVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         + "NbdUri makes none. It holds until the virtual disk is disconnected.", IsOurs = true)]
     public AttachMethod? AttachMethod { get; init; }
 
+    [VerbParameter(
+        "Specifies the TCP address at which NBD clients find the virtual disk as well: an IP address of this machine, with a port or without (10809). The "
+        + "virtual disk has it, also after a restart, until it is disconnected. An address that other machines reach needs -TlsCertificatePath.",
+        IsOurs = true)]
+    public string? ListenAddress { get; init; }
+
+    [VerbParameter(
+        "Specifies the folder of the certificates for -ListenAddress: server-cert.pem and server-key.pem; with ca-cert.pem clients have to show a "
+        + "certificate that it has signed. Clients without TLS are refused.", IsOurs = true, Kind = ParameterKind.Path)]
+    public string? TlsCertificatePath { get; init; }
+
     [VerbParameter("Returns the object.")]
     public bool PassThru { get; init; }
 }

@@ -1,3 +1,4 @@
+using System.Net;
 using TierSpaces.Engine.Exports.Fuse;
 using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Formats;
@@ -12,10 +13,14 @@ namespace TierSpaces.Engine.Management;
 /// </summary>
 internal sealed record DiskExport(NbdServer Server, NbdExport Export, FuseSession? Device = null);
 
-/// <summary>Exports virtual disks, each on a socket of its own, on its lane, and to the kernel where a device of one has been made.</summary>
+/// <summary>
+/// Exports virtual disks, each on a socket of its own, on its lane: at a TCP endpoint, too, where one was given, and to the kernel where a device of one has
+/// been made.
+/// </summary>
 internal sealed class DiskExports(SubsystemCore core)
 {
-    private readonly Dictionary<Guid, FuseChannel> _channels = [];   // by virtual disk; they outlive its exports
+    private readonly Dictionary<Guid, FuseChannel> _channels = [];     // by virtual disk; they outlive its exports
+    private readonly Dictionary<Guid, IPEndPoint> _endpoints = [];   // the same
 
     /// <summary>Exports a virtual disk.</summary>
     /// <exception cref="ManagementException">Another one is exported under its name, or its socket is taken.</exception>
@@ -40,6 +45,11 @@ internal sealed class DiskExports(SubsystemCore core)
                 return new DiskExport(server, only);
             });
             disk.SetExported(export, path);
+            if (_endpoints.TryGetValue(description.Id.Value, out IPEndPoint? endpoint))
+            {
+                await TryListen(disk, export, endpoint);
+            }
+
             if (_channels.TryGetValue(description.Id.Value, out FuseChannel? channel))
             {
                 await TryStartDevice(disk, export, channel);
@@ -68,15 +78,24 @@ internal sealed class DiskExports(SubsystemCore core)
         }
     }
 
+    /// <summary>Takes clients of an exported virtual disk at a TCP endpoint, too: now, and whenever it is exported again, until <see cref="Forget"/>.</summary>
+    /// <exception cref="ManagementException">The virtual disk is not exported, or the endpoint cannot be listened at; nothing was changed.</exception>
+    internal async LaneTask<Nothing> Listen(ManagedVirtualDisk disk, IPEndPoint endpoint)
+    {
+        await Listen(disk, RequireExport(disk), endpoint);
+        _endpoints[disk.Description.Id.Value] = endpoint;
+        return default;
+    }
+
+    /// <summary>A virtual disk that is exported again listens at its socket alone.</summary>
+    internal void Forget(Guid id) => _endpoints.Remove(id);
+
     /// <summary>Serves an exported virtual disk to the kernel, now and whenever it is exported again.</summary>
     /// <exception cref="ManagementException">The virtual disk is not exported, or the memory of its lane cannot be locked; nothing was changed.</exception>
     internal async LaneTask<Nothing> Serve(ManagedVirtualDisk disk, FuseChannel channel)
     {
-        VirtualDiskDescription description = disk.Description;
-        DiskExport export = disk.Export ?? throw new ManagementException(
-            ManagementError.NotSupported, $"Virtual disk '{description.FriendlyName}' is not exported.", "Connect it first.");
-        await StartDevice(disk, export, channel);
-        _channels[description.Id.Value] = channel;
+        await StartDevice(disk, RequireExport(disk), channel);
+        _channels[disk.Description.Id.Value] = channel;
         return default;
     }
 
@@ -146,6 +165,37 @@ internal sealed class DiskExports(SubsystemCore core)
             throw new ManagementException(
                 ManagementError.NameTaken, $"Another virtual disk '{name}' is connected.",
                 "Disconnect it, or give one of the two another name.");
+        }
+    }
+
+    private static DiskExport RequireExport(ManagedVirtualDisk disk) => disk.Export ?? throw new ManagementException(
+        ManagementError.NotSupported, $"Virtual disk '{disk.Description.FriendlyName}' is not exported.", "Connect it first.");
+
+    /// <summary>Listens for clients of a virtual disk again. Where that is not possible it stays exported at its socket.</summary>
+    private async LaneTask<Nothing> TryListen(ManagedVirtualDisk disk, DiskExport export, IPEndPoint endpoint)
+    {
+        try
+        {
+            return await Listen(disk, export, endpoint);
+        }
+        catch (ManagementException problem)
+        {
+            core.Notice(problem.Message);
+            return default;
+        }
+    }
+
+    private async LaneTask<Nothing> Listen(ManagedVirtualDisk disk, DiskExport export, IPEndPoint endpoint)
+    {
+        ILaneNetwork network = core.DataLanes.NetworkOf(disk.Lane)!;
+        try
+        {
+            await disk.Ask(_ => export.Server.ListenTcp(network, endpoint));
+            return default;
+        }
+        catch (IOException taken)
+        {
+            throw new ManagementException(ManagementError.SocketTaken, $"Virtual disk '{disk.Description.FriendlyName}' has no address: {taken.Message}");
         }
     }
 

@@ -1,3 +1,4 @@
+using System.Net;
 using TierSpaces.Engine.Exports.Fuse;
 using TierSpaces.Engine.Exports.Nbd;
 using TierSpaces.Engine.Formats;
@@ -170,6 +171,7 @@ public sealed class VirtualDiskService
             Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(description)), description.FriendlyName);
             disk.Description = description;
             await DiskExports.Stop(disk);
+            _exports.Forget(id);
             return new Changed(managed.Id, description.Id, remarks);
         }
         finally
@@ -179,6 +181,19 @@ public sealed class VirtualDiskService
                 await DiskExports.Resume(disk, export);
             }
         }
+    });
+
+    /// <summary>
+    /// Takes NBD clients of a connected virtual disk at a TCP endpoint, too: now, and whenever it is opened again, until it is disconnected or this process
+    /// ends. Nothing is ciphered and no client proves who it is.
+    /// </summary>
+    /// <param name="id">Virtual disk.</param>
+    /// <param name="endpoint">Address and port of this machine.</param>
+    /// <exception cref="ManagementException">The virtual disk is not exported, or the endpoint cannot be listened at; nothing was changed.</exception>
+    public Task<bool> ListenAsync(Guid id, IPEndPoint endpoint) => _core.Verbs.ChangeOpen(async LaneTask<bool> () =>
+    {
+        await _exports.Listen(_core.Pools.TakeDisk(id).Disk, endpoint);
+        return true;
     });
 
     /// <summary>Serves a connected virtual disk to the kernel's FUSE, now and whenever it is opened again, until <see cref="EndDeviceAsync"/>.</summary>
@@ -210,6 +225,7 @@ public sealed class VirtualDiskService
             (managed, ManagedVirtualDisk open) = _core.Pools.TakeDisk(id);
             description = open.Description;
             await DiskExports.Stop(open);
+            _exports.Forget(id);
             await _reliability.Gather();
             managed.Remove(disk);
             await _runner.EndOf(managed, id);

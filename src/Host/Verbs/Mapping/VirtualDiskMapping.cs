@@ -14,7 +14,8 @@ internal static class VirtualDiskMapping
     /// <param name="disk">The virtual disk.</param>
     /// <param name="slabBytes">Slab size of its pool.</param>
     /// <param name="attached">Method and device by which it is attached; null while it is not.</param>
-    public static VirtualDiskInfo ToInfo(this VirtualDiskStatus disk, long slabBytes, AttachOutcome? attached)
+    /// <param name="listenUri">URI at which it is served over TCP; null: at none.</param>
+    public static VirtualDiskInfo ToInfo(this VirtualDiskStatus disk, long slabBytes, AttachOutcome? attached, string? listenUri)
     {
         VirtualDiskDescription description = disk.Description;
         string uniqueId = Identifiers.OfVirtualDisk(description.Id.Value);
@@ -65,6 +66,7 @@ internal static class VirtualDiskMapping
             DemoteColdAfter = description.IsTiered ? (uint)(description.TierSettings.DemoteColdAfterNs / TierSettingParameters.NsPerHour) : null,
             HeatHalfLife = description.IsTiered ? (uint)(description.TierSettings.HalfLifeNs / TierSettingParameters.NsPerHour) : null,
             NbdUri = isConnected ? NbdUri(description.FriendlyName, disk.SocketPath) : null,
+            ListenUri = isConnected ? listenUri : null,
             DevicePath = isConnected ? attached?.DevicePath : null,
             AttachMethod = isConnected ? attached?.Method : null,
             AttachReason = isConnected ? attached?.Reason : null,

@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
+using TierSpaces.Host.Listening;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 
@@ -20,6 +21,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}'{lane} and attach it where the machine allows it", async () =>
             {
                 services.RequireMethod(disk, request.AttachMethod);
+                ListenRecord? address = services.Listeners.Check(disk, request.ListenAddress, request.TlsCertificatePath);
                 string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
                 bool isNew = services.Attachments.OutcomeOf(id) is null;
                 if (isNew || request.AttachMethod is not null)
@@ -30,6 +32,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                 VirtualDiskStatus connected = await services.ConnectAsync(
                     disk.Description.Id.Value, request.Force, request.Lane, request.AttachMethod).ConfigureAwait(false);
                 connected.Remarks.ToList().ForEach(reply.Warn);
+                await ListenAsync(connected, address, reply).ConfigureAwait(false);
                 if (isNew)
                 {
                     await services.Volumes.RestoreAsync(services, id).ConfigureAwait(false);
@@ -46,8 +49,25 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             {
                 services.Paths.CheckSocketPath(services.SocketOf(disk.Description.Id.Value));
                 services.RequireMethod(disk, request.AttachMethod);
+                services.Listeners.Check(disk, request.ListenAddress, request.TlsCertificatePath);
                 return services.Subsystem.VirtualDisks.CheckConnectAsync(disk.Description.Id.Value, request.Force, request.Lane);
             }).ConfigureAwait(false);
+        }
+    }
+
+    private async Task ListenAsync(VirtualDiskStatus disk, ListenRecord? address, ReplyBuilder<VirtualDiskInfo> reply)
+    {
+        if (address is null)
+        {
+            await services.Listeners.RestoreAsync(disk).ConfigureAwait(false);   // one that was taken at the start
+            return;
+        }
+
+        await services.Listeners.ListenAsync(disk, address).ConfigureAwait(false);
+        if (address.TlsCertificatePath is { } folder && !TlsCertificates.VerifiesClients(folder))
+        {
+            reply.Warn($"-TlsCertificatePath '{folder}' has no ca-cert.pem: whoever reaches {address.Address} can read and write virtual disk "
+                + $"'{disk.Description.FriendlyName}'. With ca-cert.pem clients have to show a certificate.");
         }
     }
 }

@@ -88,7 +88,9 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
         services.Detach(id);
         try
         {
-            return await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            VirtualDiskStatus detached = await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            await services.Listeners.ForgetAsync(id).ConfigureAwait(false);
+            return detached;
         }
         catch (ManagementException) when (disk.SocketPath.Length > 0)
         {

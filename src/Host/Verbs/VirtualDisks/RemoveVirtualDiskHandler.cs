@@ -42,7 +42,9 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
         services.Detach(id);
         try
         {
-            return await services.Subsystem.VirtualDisks.RemoveAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            bool removed = await services.Subsystem.VirtualDisks.RemoveAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            await services.Listeners.ForgetAsync(id).ConfigureAwait(false);
+            return removed;
         }
         catch (ManagementException) when (disk.SocketPath.Length > 0)
         {
