@@ -194,7 +194,7 @@ public static class StorageFeatures
             Name = "4K native disks",
             State = Here,
             Difference = "Virtual disks get the greatest physical sector of their pool. A warning says where smaller sectors mean that a write "
-                + "reads first.",
+                + "reads first. Clients that send requests of 512 bytes to sectors of 4 KiB are served.",
             Remedy = "New-VirtualDisk -LogicalSectorSize",
         },
         new()
@@ -250,7 +250,7 @@ public static class StorageFeatures
         {
             Name = "iSCSI Target Server",
             State = NotHere,
-            Difference = "Virtual disks are served by NBD, which kernel and hypervisors of Linux speak.",
+            Difference = "Virtual disks are served by NBD, which kernel and hypervisors of Linux speak, over TCP with TLS where it is asked for.",
             Remedy = "targetcli (LIO) on the block device of a virtual disk",
         },
         new()

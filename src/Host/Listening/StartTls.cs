@@ -30,7 +30,7 @@ internal static class StartTls
     private const int OptionsMax = 256;
 
     /// <summary>
-    /// Greets a client and answers its options until it asks for TLS, and is told to begin with it. Returns its flags; null: the connection is to be closed.
+    /// Greets a client and answers its options until it asks for TLS, which it may begin then. Returns its flags; null: the connection is to be closed.
     /// </summary>
     public static async Task<uint?> AwaitAsync(Stream client, CancellationToken cancellation)
     {

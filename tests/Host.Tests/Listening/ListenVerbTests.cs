@@ -111,7 +111,9 @@ public sealed class ListenVerbTests : IDisposable
         Assert.True(old.IsClosed());
     }
 
-    /// <summary>nbdinfo, qemu-io and, through nbdkit, fio over TLS, before and after a kill of the host; clients without the right certificate see nothing.</summary>
+    /// <summary>
+    /// nbdinfo, qemu-io and, through nbdkit, fio over TLS, before and after a kill of the host. Clients without the right certificate see nothing.
+    /// </summary>
     [Fact]
     public void Tools_of_others_use_the_disk_over_TLS()
     {
@@ -193,7 +195,7 @@ public sealed class ListenVerbTests : IDisposable
         Scratch.Answer answer = _scratch.Run(
             "Connect-VirtualDisk", "v", "-AttachMethod", "NbdUri", "-ListenAddress", $"127.0.0.1:{_port}", "-TlsCertificatePath", folder);
         Assert.Equal(0, answer.ExitCode);
-        Assert.Equal(!verifiesClients, (answer.Output + answer.Error).Contains("has no ca-cert.pem: whoever reaches", StringComparison.Ordinal));
+        Assert.Equal(!verifiesClients, (answer.Output + answer.Error).Contains("has no ca-cert.pem: every client that reaches", StringComparison.Ordinal));
         Assert.Equal($"nbds://127.0.0.1:{_port}/v", UriOf("v"));
         return UriOf("v")!;
     }
@@ -222,7 +224,8 @@ public sealed class ListenVerbTests : IDisposable
     private static void RequireTools()
     {
         string[] folders = Environment.GetEnvironmentVariable("PATH")!.Split(':');
-        string[] missing = [.. ((string[])["nbdinfo", "qemu-io", "fio", "nbdkit"]).Where(tool => !folders.Any(folder => File.Exists(Path.Combine(folder, tool))))];
+        string[] needed = ["nbdinfo", "qemu-io", "fio", "nbdkit"];
+        string[] missing = [.. needed.Where(tool => !folders.Any(folder => File.Exists(Path.Combine(folder, tool))))];
         Assert.SkipWhen(missing.Length > 0, $"Install libnbd-bin, qemu-utils, fio and nbdkit: {string.Join(", ", missing)} missing.");
     }
 

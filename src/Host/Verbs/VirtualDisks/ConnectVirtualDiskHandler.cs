@@ -66,7 +66,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
         await services.Listeners.ListenAsync(disk, address).ConfigureAwait(false);
         if (address.TlsCertificatePath is { } folder && !TlsCertificates.VerifiesClients(folder))
         {
-            reply.Warn($"-TlsCertificatePath '{folder}' has no ca-cert.pem: whoever reaches {address.Address} can read and write virtual disk "
+            reply.Warn($"-TlsCertificatePath '{folder}' has no ca-cert.pem: every client that reaches {address.Address} can read and write virtual disk "
                 + $"'{disk.Description.FriendlyName}'. With ca-cert.pem clients have to show a certificate.");
         }
     }
