@@ -90,6 +90,30 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     /// <summary>Describes how long requests of a device wait for a host, for people.</summary>
     public string PatienceOf(AttachRecord record) => attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.Patience ?? "not at all";
 
+    /// <summary>
+    /// Forgets the devices of earlier starts of the machine, before any is made: their links point to what other disks may get now. The devices are gone.
+    /// </summary>
+    public void ForgetFormerStarts()
+    {
+        AttachRecord[] former = store.ReadFormer();
+        foreach (AttachRecord record in former)
+        {
+            Unlink(record.FriendlyName);
+        }
+
+        try
+        {
+            if (former.Length > 0)
+            {
+                store.RemoveFormer();
+            }
+        }
+        catch (IOException e)
+        {
+            HostLog.Write($"the records of devices of an earlier start of this machine stay, without effect: {e.Message}");
+        }
+    }
+
     /// <summary>Detaches a disk, if it is attached.</summary>
     /// <param name="uniqueId">The disk.</param>
     /// <param name="force">Whether a device in use is taken away from its users: their requests fail from then on.</param>

@@ -6,19 +6,33 @@ using TierSpaces.Engine.Devices;
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
-/// The records of attached disks, in the host's state. A record is written before the device is announced. The method that a user has asked for is a file of
-/// its own: it outlives the device.
+/// The records of attached disks, in the host's state. A record is written before the device is announced. It counts until the machine starts again: the
+/// device that it names may be that of another disk then, with the same number of its use. The method that a user has asked for is a file of its own: it
+/// outlives the device.
 /// </summary>
-internal sealed class AttachStore(IHostState state)
+/// <param name="state">State of the host.</param>
+/// <param name="boot">Identity of this start of the machine; empty where it is not known: every record counts.</param>
+internal sealed class AttachStore(IHostState state, string boot = "")
 {
     private const string Name = "attached.json";
     private const string Methods = "attach-methods.json";
+
+    /// <summary>Returns every complete record of this start of the machine; see <see cref="ReadAll"/>.</summary>
+    public AttachRecord[] Read() => [.. ReadAll().Where(IsOfThisStart)];
+
+    /// <summary>Returns the records of devices that ended with an earlier start of the machine.</summary>
+    public AttachRecord[] ReadFormer() => [.. ReadAll().Where(record => !IsOfThisStart(record))];
+
+    /// <summary>Removes the records of devices that ended with an earlier start of the machine.</summary>
+    public void RemoveFormer() => Write(Read());
+
+    private bool IsOfThisStart(AttachRecord record) => record.Boot.Length == 0 || boot.Length == 0 || record.Boot == boot;
 
     /// <summary>
     /// Returns every complete record; none, with a line in the log, if the file cannot be parsed. The devices of missing records are
     /// attached again, and what the old ones have left behind is not cleaned up.
     /// </summary>
-    public AttachRecord[] Read()
+    private AttachRecord[] ReadAll()
     {
         try
         {
@@ -41,6 +55,7 @@ internal sealed class AttachStore(IHostState state)
     {
         ExportName = record.ExportName ?? "",
         Use = record.Use ?? "",
+        Boot = record.Boot ?? "",
         Folder = record.Folder ?? "",
         FileName = record.FileName ?? "",
         Reason = record.Reason ?? "",
@@ -48,10 +63,10 @@ internal sealed class AttachStore(IHostState state)
     };
 
     /// <summary>Adds or replaces a record.</summary>
-    public void Put(AttachRecord record) => Write([.. Read().Where(other => other.UniqueId != record.UniqueId), record]);
+    public void Put(AttachRecord record) => Write([.. ReadAll().Where(other => other.UniqueId != record.UniqueId), record with { Boot = boot }]);
 
     /// <summary>Removes a record.</summary>
-    public void Remove(string uniqueId) => Write([.. Read().Where(other => other.UniqueId != uniqueId)]);
+    public void Remove(string uniqueId) => Write([.. ReadAll().Where(other => other.UniqueId != uniqueId)]);
 
     /// <summary>Returns the only method by which a disk is to be attached; null for the first that works.</summary>
     public AttachMethod? MethodOf(string uniqueId) =>

@@ -39,6 +39,12 @@ internal sealed record AttachRecord
     /// <summary>The kernel's number of this use of the device (<see cref="BlockDevice.UseOf"/>); empty when it has none.</summary>
     public string Use { get; init; } = "";
 
+    /// <summary>
+    /// Identity of the start of the machine at which the device was made; empty in records of versions that did not note it. Names and numbers of
+    /// devices begin again with each start.
+    /// </summary>
+    public string Boot { get; init; } = "";
+
     /// <summary>Folder with sockets and mount point, or empty.</summary>
     public string Folder { get; init; } = "";
 

@@ -40,8 +40,10 @@ internal sealed class HostServices : IAsyncDisposable
     {
         (Paths, _options, _lanes, _state, Subsystem) = (paths, options, lanes, state, subsystem);
         _fuse = new FuseAttacher(new DeviceServer(subsystem), KeeperFor(paths, options.Supervisor));
-        Attachments = new AttachManager(paths, new AttachStore(state), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()],
+        Attachments = new AttachManager(
+            paths, new AttachStore(state, $"{NodeIdentity.Boot:N}"), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()],
             Environment.IsPrivilegedProcess ? DeviceLinks.Common : null);
+        Attachments.ForgetFormerStarts();
         Listeners = new DiskListeners(new ListenStore(state), subsystem, SocketOf);
         Files = new FileMap(Attachments);
         Volumes = new VolumeServices(
