@@ -21,6 +21,7 @@ Usage: ./build.sh TASK [options]
   Bench      build, then the tables of docs/performance.md, measured beside nbdkit, qemu-nbd and fio; -Long takes longer
   Experiment build, then a published experiment again on emulated disks, into docs/experiments; -Name NAME
   Simulate   build, then the crash simulator; -Seeds N -Seed S
+  PowerCut   build, then power cuts of a whole machine with a kernel of its own; -Cuts N -Seeds N -Seed S -Results FILE -Keep FOLDER
   Fuzz       build, then damaged and made-up bytes into every parser; -Executions N -Seed S -Only TEXT
   Mutate     build, then the simulator and the engine's tests on an engine with one flush, wait, lock or checksum taken out at a
              time; -Only TEXT -Seeds N -Results FILE -Table FILE
@@ -110,6 +111,19 @@ task_simulate() {
     exec dotnet tests/Simulation/bin/Release/net8.0/TierSpaces.Simulation.dll "$@"
 }
 
+task_powercut() {
+    require_sdk
+    eng/packages.sh power-cut || true   # what is missing is named again
+    publish src/Host bin/host "$(later_runtime)"
+    dotnet_quiet build tests/PowerCuts
+    has_cuts "$@" || set -- -Cuts 20 "$@"
+    exec tests/PowerCuts/bin/Release/net8.0/TierSpaces.PowerCuts "$@"
+}
+
+has_cuts() {
+    printf '%s\n' "$@" | grep -qix -- -cuts
+}
+
 task_fuzz() {
     require_sdk
     dotnet_quiet build tests/Fuzz
@@ -138,6 +152,7 @@ case ${task,,} in
     bench) task_bench "$@" ;;
     experiment) task_experiment "$@" ;;
     simulate) task_simulate "$@" ;;
+    powercut) task_powercut "$@" ;;
     fuzz) task_fuzz "$@" ;;
     mutate) task_mutate "$@" ;;
     clean) task_clean ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh test|demo|bench: the Debian packages of a task. Installs what is missing when run by root with apt-get,
+# packages.sh test|power-cut|demo|bench: the Debian packages of a task. Installs what is missing when run by root with apt-get,
 # else names it with the command. Exit code 0 when nothing is missing at the end; no task depends on it.
 set -u
 
@@ -8,6 +8,7 @@ declare -A wanted=(
     [demo]="nbdfuse:libnbd-bin nbdcopy:libnbd-bin nbdkit:nbdkit fusermount3:fuse3 mkfs.ext4:e2fsprogs"
     [test]="nbdfuse:libnbd-bin nbdcopy:libnbd-bin nbdinfo:libnbd-bin nbdkit:nbdkit fusermount3:fuse3
             qemu-io:qemu-utils fio:fio mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs sfdisk:fdisk"
+    [power-cut]="linux.uml:user-mode-linux mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs perl:perl-base losetup:mount"
     [bench]="nbdkit:nbdkit qemu-nbd:qemu-utils fio:fio libisal.so.2:libisal2"
 )
 

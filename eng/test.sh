@@ -182,6 +182,7 @@ run_acceptance() {
 }
 
 eng/packages.sh test || true
+[ "$long" = 0 ] || eng/packages.sh power-cut || true
 start_simulation
 suite_started=$SECONDS
 for project in $(grep -l '<IsTestProject>true' tests/*/*.csproj); do

@@ -13,7 +13,13 @@ namespace TierSpaces.PowerCuts;
 /// <param name="Survived">Sectors that held a write that no flush had covered.</param>
 /// <param name="Flushes">Flushes of devices, and steps of file systems, that were acknowledged before a cut and held after it.</param>
 /// <param name="Violation">What was broken; null: nothing.</param>
-internal sealed record CutResult(int Cuts, int CutsInRecovery, long Pending, long Sectors, long Files, long Survived, long Flushes, string? Violation);
+internal sealed record CutResult(int Cuts, int CutsInRecovery, long Pending, long Sectors, long Files, long Survived, long Flushes, string? Violation)
+{
+    /// <inheritdoc/>
+    public override string ToString() =>
+        $"{Cuts} cuts, {CutsInRecovery} of them in recovery, {Pending} writes pending, {Flushes} flushes, {Sectors} sectors and {Files} files compared, "
+        + $"{Survived} sectors survived without a flush, {Violation ?? "0 violations"}";
+}
 
 /// <summary>
 /// Power cuts of one machine, one after another. A seed decides the layouts, the loads, how virtual disks are attached, at which request of the disks
@@ -42,6 +48,9 @@ internal sealed class CutSeries : IDisposable
         Machine.WriteEnvironment(_folder);
         _server = new DiskServer(_folder["disks"], Layout.Members);
     }
+
+    /// <summary>A planted fault: from the load on the disks acknowledge flushes and carry none out. The series has to notice.</summary>
+    internal bool FlushesLie { get; init; }
 
     /// <summary>Where what a violation was found on is kept; null: nowhere.</summary>
     internal string? KeepIn { get; init; }
@@ -75,7 +84,7 @@ internal sealed class CutSeries : IDisposable
         _before = _server.Snapshot();
         bool isFuse = _random.Next(2) == 0;
         long early = isEarly ? 1 + _random.NextInt64(_recoveryChanges) : long.MaxValue;
-        long late = 1 + (long)Math.Pow(4000, _random.NextDouble());
+        long late = 1 + (long)Math.Pow(30_000, 0.4 + (0.6 * _random.NextDouble()));   // 63 to 30,000, as many of each length
         int rule = _random.Next(8);
         int ruleSeed = _random.Next();
         _server.OnLane(() =>
@@ -123,7 +132,7 @@ internal sealed class CutSeries : IDisposable
     }
 
     /// <summary>Waits until the power is cut: at the request chosen before, or after so many changes of the disks under load.</summary>
-    private string Watch(Machine machine, long late, bool isLast)
+    private string Watch(Machine machine, long changes, bool isLast)
     {
         string told = "recovering";
         bool isUnderLoad = false;
@@ -132,17 +141,18 @@ internal sealed class CutSeries : IDisposable
             bool isCut = _server.Power.WaitForCut(TimeSpan.FromMilliseconds(10));
             string[] lines = _folder.Progress();
             told = lines.FirstOrDefault(static line => line.StartsWith("verified", StringComparison.Ordinal)) ?? lines.LastOrDefault() ?? told;
-            if (isCut || _folder.FirstViolation() is not null || (isLast && lines.Contains("done")))
+            if (isCut || _folder.FirstViolation() is not null || (isLast && HasSaid(lines, "done")))
             {
                 return told;
             }
 
-            if (!isUnderLoad && lines.Contains("load"))
+            if (!isUnderLoad && HasSaid(lines, "load"))
             {
                 isUnderLoad = true;
                 _recoveryChanges = _server.OnLane(() =>
                 {
-                    _server.Power.FailAfter(late);
+                    _server.Power.FailAfter(changes);
+                    _server.Power.FlushesLie = FlushesLie;
                     return _server.Power.Changes;
                 });
                 watch.Restart();
@@ -152,13 +162,16 @@ internal sealed class CutSeries : IDisposable
             {
                 if (!isUnderLoad)
                 {
-                    _folder.SayViolation(machine.HasEnded ? "the machine has ended" : $"the machine has not come up in {s_startLimit.TotalMinutes} minutes; it said {told}");
+                    string late = $"the machine has not come up in {s_startLimit.TotalMinutes} minutes; it said {told}";
+                    _folder.SayViolation(machine.HasEnded ? "the machine has ended" : late);
                 }
 
                 return told;
             }
         }
     }
+
+    private static bool HasSaid(string[] lines, string what) => Array.Exists(lines, line => line.StartsWith(what, StringComparison.Ordinal));
 
     /// <summary>The machine ends; meanwhile requests are released that it waits for, which they make impossible to kill.</summary>
     private void SendKill(Machine machine)
@@ -182,13 +195,15 @@ internal sealed class CutSeries : IDisposable
             return;
         }
 
-        long[] counts = [.. _folder.Progress().First(static line => line.StartsWith("verified ", StringComparison.Ordinal))["verified ".Length..].Split(' ')
+        string verified = _folder.Progress().First(static line => line.StartsWith("verified ", StringComparison.Ordinal));
+        long[] counts = [.. verified["verified ".Length..].Split(' ').Take(3)
             .Select(static text => long.Parse(text, CultureInfo.InvariantCulture))];
         int loaded = Enumerable.Range(0, boot).LastOrDefault(earlier => File.Exists(_folder.Report(earlier)), -1);
         long flushes = loaded < 0 ? 0 : Enumerable.Range(0, 6).Sum(writer => FlushReport.Read(_folder.Report(loaded), writer));
         _result = _result with
         {
-            Sectors = _result.Sectors + counts[0], Files = _result.Files + counts[1], Survived = _result.Survived + counts[2], Flushes = _result.Flushes + flushes,
+            Sectors = _result.Sectors + counts[0], Files = _result.Files + counts[1],
+            Survived = _result.Survived + counts[2], Flushes = _result.Flushes + flushes,
         };
     }
 

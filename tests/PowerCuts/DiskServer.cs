@@ -40,7 +40,9 @@ internal sealed class DiskServer : IDisposable
     /// <summary>What the disks hold.</summary>
     internal SimMedia[] Snapshot() => OnLane(() => _disks.ConvertAll(static disk => disk.Snapshot()).ToArray());
 
-    /// <summary>The disks lose their power: the rule (disk, write, sector) names what stays. It is made from the number of pending writes of each disk.</summary>
+    /// <summary>
+    /// The disks lose their power: the rule (disk, write, sector) names what stays. It is made from the number of pending writes of each disk.
+    /// </summary>
     /// <returns>The pending writes.</returns>
     internal int[] Cut(Func<int[], Func<int, int, int, bool>> ruleOf) => OnLane(() =>
     {

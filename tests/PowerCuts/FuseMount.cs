@@ -21,7 +21,7 @@ internal static partial class FuseMount
             : throw new IOException($"FUSE cannot be mounted on {folder}: {Errno.Describe(descriptor < 0 ? -descriptor : Marshal.GetLastPInvokeError())}");
     }
 
-    /// <summary>Ends the connection, so that whoever waits for it gets an error, and takes the mount away.</summary>
+    /// <summary>Ends the connection, so that every request that waits for it fails, and takes the mount away.</summary>
     internal static void Remove(string folder)
     {
         _ = Unmount(folder, Force);

@@ -46,9 +46,10 @@ internal sealed class Layout
         {
             StorageTiers = ["fast", "slow"], StorageTierSizes = [8 * Mebi, 24 * Mebi], WriteCacheSize = random.Next(2) == 0 ? 0 : 4 * Mebi,
         });
-        PlannedDisk ext4 = new(
-            New("ext4") with { ResiliencySettingName = "Mirror", Size = 64 * Mebi, WriteCacheSize = random.Next(2) == 0 ? 0 : 8 * Mebi, MediaType = MediaType.SSD },
-            "ext4");
+        PlannedDisk ext4 = new(New("ext4") with
+        {
+            ResiliencySettingName = "Mirror", Size = 64 * Mebi, WriteCacheSize = random.Next(2) == 0 ? 0 : 8 * Mebi, MediaType = MediaType.SSD,
+        }, "ext4");
         PlannedDisk xfs = new(New("xfs") with
         {
             ResiliencySettingName = "Parity", NumberOfColumns = 3, Size = 320 * Mebi, WriteCacheSize = 8 * Mebi, MediaType = MediaType.HDD,

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Reflection;
+using TierSpaces.Contracts;
 
 namespace TierSpaces.PowerCuts;
 
@@ -8,14 +9,16 @@ namespace TierSpaces.PowerCuts;
 /// User-mode Linux: a kernel as a process, whose root is that of this machine. Its end is that of its processes, all of which name the folder of the run
 /// among their words.
 /// <para>
-/// Its disks are loop devices on files of this machine that it sees through its root. Its own kind of disk is not used: the driver drops flushes (the thread that
-/// makes the requests goes through the segments of each, and a flush has none), so nothing would ever be durable.
+/// Its disks are loop devices on files of this machine that it sees through its root. Its own kind of disk is not used: the driver drops flushes, so nothing
+/// would ever be durable. (The thread that makes the requests goes through the segments of each, and a flush has none.)
 /// </para>
 /// </summary>
 internal sealed class Machine : IDisposable
 {
     private const string Kernel = "linux.uml";
     private const string Path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
+    private static readonly Version s_kernelMin = new(6, 9);   // as every server of the engine's FUSE
 
     private readonly RunFolder _folder;
     private readonly string _mark;
@@ -39,7 +42,8 @@ internal sealed class Machine : IDisposable
             RedirectStandardOutput = true, RedirectStandardError = true, RedirectStandardInput = true,
             ArgumentList =
             {
-                "mem=1500M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "loglevel=4", $"uml_dir={folder.Path}", "con0=null,fd:1", "con=null",
+                "mem=1500M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "loglevel=4", $"uml_dir={folder.Path}",
+                "con0=null,fd:1", "con=null",
                 $"init={System.IO.Path.Combine(AppContext.BaseDirectory, "machine.sh")}", $"boot={boot.ToString(CultureInfo.InvariantCulture)}", _mark,
             },
         };
@@ -56,10 +60,12 @@ internal sealed class Machine : IDisposable
     /// <summary>Why no machine can be started here; null: it can.</summary>
     internal static string? WhyNot()
     {
-        string? missing = new[] { Kernel, "mkfs.ext4", "e2fsck", "mkfs.xfs", "xfs_repair", "perl", "dmesg" }.FirstOrDefault(static tool => Find(tool) is null);
-        return missing is not null ? $"{missing} is not installed: sudo apt-get install -y user-mode-linux e2fsprogs xfsprogs perl util-linux"
+        string[] tools = [Kernel, "mkfs.ext4", "e2fsck", "mkfs.xfs", "xfs_repair", "perl", "dmesg", "losetup"];
+        string? missing = tools.FirstOrDefault(static tool => Find(tool) is null);
+        return missing is not null ? $"{missing} is not installed: sudo apt-get install -y user-mode-linux e2fsprogs xfsprogs perl-base util-linux mount"
             : !File.Exists(Module("drivers/block/nbd")) ? $"there is no {Module("drivers/block/nbd")}"
             : !Environment.IsPrivilegedProcess || !File.Exists("/dev/fuse") ? "the disks of the machine need root and /dev/fuse"
+            : Environment.OSVersion.Version < s_kernelMin ? $"the disks of the machine need Linux {s_kernelMin}"
             : null;
     }
 
@@ -68,7 +74,8 @@ internal sealed class Machine : IDisposable
     {
         string dotnet = Environment.GetEnvironmentVariable("DOTNET_ROOT")
             ?? System.IO.Path.GetFullPath(System.IO.Path.Combine(System.Runtime.InteropServices.RuntimeEnvironment.GetRuntimeDirectory(), "../../.."));
-        string backend = Environment.GetEnvironmentVariable("TIERSPACES_IO_BACKEND") is { Length: > 0 } forced ? $"export TIERSPACES_IO_BACKEND='{forced}'\n" : "";
+        string? forced = Environment.GetEnvironmentVariable("TIERSPACES_IO_BACKEND");
+        string backend = forced is { Length: > 0 } ? $"export TIERSPACES_IO_BACKEND='{forced}'\n" : "";
         File.WriteAllText(
             folder["environment"],
             $"export PATH={Path} DOTNET_ROOT='{dotnet}' TIERSPACES_HOST='{Executable()}' DOTNET_gcServer=0 LC_ALL=C\n{backend}"
@@ -107,10 +114,18 @@ internal sealed class Machine : IDisposable
         return System.IO.Path.Combine(version ?? modules, "kernel", name + ".ko");
     }
 
-    /// <summary>The host under test: what the build leaves for users, unless the one built beside the tests is newer.</summary>
+    /// <summary>
+    /// The host under test: what the environment names, else what the build leaves for users, unless the one built beside the tests is newer.
+    /// </summary>
     private static string Executable()
     {
-        string root = typeof(Machine).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>().First(static attribute => attribute.Key == "RepositoryRoot").Value!;
+        if (Environment.GetEnvironmentVariable(ProcessHostLauncher.ExecutableVariable) is { Length: > 0 } named)
+        {
+            return named;
+        }
+
+        string root = typeof(Machine).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
+            .First(static attribute => attribute.Key == "RepositoryRoot").Value!;
         string shipped = System.IO.Path.Combine(root, "bin", "host");
         return System.IO.Path.Combine(WhenBuilt(shipped) >= WhenBuilt(AppContext.BaseDirectory) ? shipped : AppContext.BaseDirectory, "tierspaces");
     }

@@ -51,6 +51,7 @@ internal sealed class MachineProgram(RunFolder folder, int boot)
                 is { } disks && disks.Length == layout.Disks.Length && disks.All(static disk => disk.DevicePath is not null && File.Exists(disk.DevicePath)));
         }
 
+        File.Copy(_client.Paths.Log, folder["host.log"], overwrite: true);
         folder.Say("devices");
         Open(layout);
         Verify(layout);

@@ -14,6 +14,9 @@ internal sealed class PowerSupply
 
     internal bool IsOn { get; private set; } = true;
 
+    /// <summary>A planted fault: flushes are acknowledged and not carried out.</summary>
+    internal bool FlushesLie { get; set; }
+
     /// <summary>Writes, zeroings and flushes since the power is on.</summary>
     internal long Changes { get; private set; }
 

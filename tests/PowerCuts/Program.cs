@@ -2,8 +2,9 @@ using System.Diagnostics;
 using System.Globalization;
 using TierSpaces.PowerCuts;
 
-// -Cuts N [-Seeds M] [-Seed S] [-Keep FOLDER] [-Results FILE]: M series of N power cuts, from seed S on. Each line of FILE is what a series came to; a seed
-// that it has already is not run again. -InMachine FOLDER BOOT is what a machine runs. Anything else is for the runner of the tests.
+// -Cuts N [-Seeds M] [-Seed S] [-Keep FOLDER] [-Results FILE] [-FlushLies]: M series of N power cuts, from seed S on. Each line of FILE is the result of a
+// series; a seed that it has already is not run again. -Keep keeps the disks of a violation, -FlushLies plants a fault that has to be found.
+// -InMachine FOLDER BOOT is what a machine runs. Anything else is for the runner of the tests.
 if (args is ["-InMachine", var folder, var boot])
 {
     return MachineProgram.Run(folder, boot);
@@ -34,11 +35,12 @@ for (int seed = first; seed < first + seeds; seed++)
     }
 
     Stopwatch watch = Stopwatch.StartNew();
-    using CutSeries series = new((ulong)seed, Console.WriteLine) { KeepIn = Text("-Keep") is { } keep ? Path.Combine(keep, $"seed-{seed}") : null };
+    using CutSeries series = new((ulong)seed, Console.WriteLine)
+    {
+        KeepIn = Text("-Keep") is { } keep ? Path.Combine(keep, $"seed-{seed}") : null, FlushesLie = args.Contains("-FlushLies"),
+    };
     CutResult result = series.Run(cuts);
-    string line = string.Create(
-        CultureInfo.InvariantCulture,
-        $"seed {seed}: {result.Cuts} cuts, {result.CutsInRecovery} of them in recovery, {result.Pending} writes pending, {result.Flushes} flushes, {result.Sectors} sectors and {result.Files} files compared, {result.Survived} sectors survived without a flush, {watch.Elapsed.TotalSeconds:F0} s, {result.Violation ?? "0 violations"}");
+    string line = string.Create(CultureInfo.InvariantCulture, $"seed {seed}: {result}, {watch.Elapsed.TotalSeconds:F0} s");
     violations += result.Violation is null ? 0 : 1;
     Console.WriteLine(line);
     if (results is not null)

@@ -185,6 +185,7 @@ internal sealed unsafe class RawDisk : IDisposable
         }
 
         string allowed = _underWay.TryGetValue(sector, out later) ? $", under way: {string.Join(", ", later.Select(static n => $"{n:x}"))}" : "";
-        return $"{_name}: sector {sector} reads as write {number:x} of place {MemoryMarshal.Cast<byte, ulong>(data)[1]:x}; flushed: {_numbers[sector]:x}{allowed}";
+        ulong place = MemoryMarshal.Cast<byte, ulong>(data)[1];
+        return $"{_name}: sector {sector} reads as write {number:x} of place {place:x}; flushed: {_numbers[sector]:x}{allowed}";
     }
 }

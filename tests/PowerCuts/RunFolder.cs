@@ -33,8 +33,10 @@ internal sealed class RunFolder(string path)
     internal string? FirstViolation() =>
         Progress().FirstOrDefault(static line => line.StartsWith(Violation, StringComparison.Ordinal))?[Violation.Length..];
 
+    /// <summary>Adds a line, with the seconds since the machine was started.</summary>
     internal void Say(string line)
     {
+        line = $"{line} at {File.ReadAllText("/proc/uptime").Split(' ')[0]} s";
         lock (this)
         {
             using FileStream file = new(this["progress"], FileMode.Append, FileAccess.Write, FileShare.ReadWrite);

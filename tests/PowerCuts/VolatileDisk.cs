@@ -72,7 +72,11 @@ internal sealed class VolatileDisk : IBlockStore
             return await _power.Lost();
         }
 
-        _media.Harden(_media.CachedWrites);
+        if (!_power.FlushesLie)
+        {
+            _media.Harden(_media.CachedWrites);
+        }
+
         return IoError.None;
     }
 

@@ -26,14 +26,14 @@ internal static class WritePlan
         while (true)
         {
             bool isDurable = random.Next(6) == 0;
-            PlannedWrite[][] batches = new PlannedWrite[isDurable ? 1 : random.Next(1, 5)][];
+            PlannedWrite[][] batches = new PlannedWrite[isDurable ? 1 : random.Next(16) == 0 ? random.Next(5, 17) : random.Next(1, 4)][];
             for (int i = 0; i < batches.Length; i++)
             {
                 List<PlannedWrite> batch = [];
                 for (int wanted = random.Next(1, 9); wanted > 0; wanted--)
                 {
-                    int kind = random.Next(16);
-                    int count = kind == 0 ? random.Next(1, 257) : kind < 4 ? random.Next(1, 33) : random.Next(1, 4);
+                    int kind = random.Next(64);
+                    int count = kind == 0 ? random.Next(1, 257) : kind < 8 ? random.Next(1, 33) : random.Next(1, 4);
                     long first = random.Next(3) == 0 ? (hot + random.Next(256)) % blocks : random.NextInt64(blocks);
                     count = (int)Math.Min(count, blocks - first);
                     if (!batch.Exists(other => other.First < first + count && first < other.First + other.Count))

@@ -98,7 +98,8 @@ public sealed class FormerStartTests : IDisposable
             return new AttachRecord { UniqueId = target.UniqueId, FriendlyName = target.FriendlyName, Method = Method, Device = device, Use = $"{Made}" };
         }
 
-        public bool IsIntact(AttachRecord record) => Disks.Exists(disk => (disk.Device, disk.Use, disk.Disk) == (record.Device, record.Use, record.FriendlyName));
+        public bool IsIntact(AttachRecord record) =>
+            Disks.Exists(disk => (disk.Device, disk.Use, disk.Disk) == (record.Device, record.Use, record.FriendlyName));
 
         public void Resume(AttachRecord record, AttachTarget target)
         {
