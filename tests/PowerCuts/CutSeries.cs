@@ -27,7 +27,7 @@ internal sealed record CutResult(int Cuts, int CutsInRecovery, long Pending, lon
 /// </summary>
 internal sealed class CutSeries : IDisposable
 {
-    private static readonly TimeSpan s_startLimit = TimeSpan.FromMinutes(6);
+    private static readonly TimeSpan s_startLimit = TimeSpan.FromMinutes(12);
     private static readonly TimeSpan s_loadLimit = TimeSpan.FromSeconds(20);
 
     private readonly ulong _seed;

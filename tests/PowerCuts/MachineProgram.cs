@@ -13,7 +13,7 @@ namespace TierSpaces.PowerCuts;
 /// <summary>The program of a machine under test.</summary>
 internal sealed class MachineProgram(RunFolder folder, int boot)
 {
-    private static readonly TimeSpan s_healthyWithin = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan s_healthyWithin = TimeSpan.FromMinutes(5);
 
     private readonly ulong _seed = ulong.Parse(File.ReadAllText(folder["seed"]), CultureInfo.InvariantCulture);
     private readonly bool _isThorough = File.Exists(folder["thorough"]);
