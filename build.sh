@@ -114,6 +114,7 @@ task_simulate() {
 task_powercut() {
     require_sdk
     eng/packages.sh power-cut || true   # what is missing is named again
+    mkdir -p artifacts bin
     publish src/Host bin/host "$(later_runtime)"
     dotnet_quiet build tests/PowerCuts
     has_cuts "$@" || set -- -Cuts 20 "$@"
