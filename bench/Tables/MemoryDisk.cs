@@ -36,7 +36,7 @@ internal sealed unsafe class MemoryDisk(string name, long length) : IDisk
         {
             int within = (int)((offset + done) % ChunkBytes), count = Math.Min(ChunkBytes - within, target.Length - done);
             nint chunk = _chunks[(offset + done) / ChunkBytes];
-            Span<byte> part = target.Span.Slice(done, count);
+            Span<byte> part = target.Slice(done, count).Span;
             if (chunk == 0)
             {
                 part.Clear();
@@ -58,7 +58,7 @@ internal sealed unsafe class MemoryDisk(string name, long length) : IDisk
         for (int done = 0; done < source.Length;)
         {
             int within = (int)((offset + done) % ChunkBytes), count = Math.Min(ChunkBytes - within, source.Length - done);
-            source.Span.Slice(done, count).CopyTo(new Span<byte>(Chunk((offset + done) / ChunkBytes) + within, count));
+            source.Slice(done, count).Span.CopyTo(new Span<byte>(Chunk((offset + done) / ChunkBytes) + within, count));
             done += count;
         }
 

@@ -87,6 +87,21 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         return text.ToString();
     }
 
+    /// <summary>What short strips cost.</summary>
+    internal string StripText(IReadOnlyList<MeasuredRow> rows, Spread? othersCpu)
+    {
+        StringBuilder text = new();
+        AppendTable(text, StripCost.Title, string.Create(CultureInfo.InvariantCulture, $"""
+
+            What short strips cost: simple disks over the same four columns of the same host, images in memory. {rounds} rounds of {seconds:0.#} s. The strips of a request
+            that lie on one disk follow each other there, and are one request to that disk: of 1 MiB four, with strips of 16 KiB too.
+            {Conditions(othersCpu)}
+            `./build.sh Bench --only strips` measures this section again and leaves the others as they are.{Warning(othersCpu)}
+
+            """), rows);
+        return text.ToString();
+    }
+
     private string Conditions(Spread? othersCpu) => $"""
         Machine: {machine.Processor}, {machine.Cores} cores; host: {Host}; load average (1 minute) before the first run {machine.LoadAverage};
         processors busy with other work while measuring {othersCpu?.ToString() ?? "–"}; {(isLong ? "long" : "short")} run.

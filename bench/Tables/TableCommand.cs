@@ -28,6 +28,7 @@ internal static class TableCommand
             ("tiers", TierMemory.Title, TierMemory.Text),
             ("jobs", ClientsBesideJobs.Title, () => Measure(document, ClientsBesideJobs.Prepare, document.JobsText)),
             ("checksums", ChecksumCost.Title, () => Measure(document, ChecksumCost.Prepare, document.ChecksumText)),
+            ("strips", StripCost.Title, () => Measure(document, StripCost.Prepare, document.StripText)),
             ("device", DeviceSpeed.Title, () => MeasureDevice(document)),
             ("parity", ParityOverIsaL.Title, () => ParityOverIsaL.Text(isLong ? 31 : 15, MachineFacts.Now())),
             ("cores", CoreCost.Title, () => CoreCost.Text(isLong ? 31 : 9, MachineFacts.Now())),

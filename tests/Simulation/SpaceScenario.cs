@@ -16,6 +16,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 {
     private const int SliceBytes = 256 << 10;
 
+    private const int JoiningSlab = 1 << 20;   // of a size that requests have several strips of a column in one region
+
     internal const long PoolDiskBytes = 48L << 20;
 
     /// <summary>Every scenario that the simulator goes round.</summary>
@@ -55,6 +57,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(1, 2, true, 512, 1, IsWholePool: true, CacheBlocks: 256) { RequestUnit = 512 },
         new(1, 2, true, 4096, 0, IsWholePool: true) { TierSlices = [2, 3], RequestUnit = 512 },
         new(3, 1, true, 512, 2, IsWholePool: true) { Parities = 1, RequestUnit = 512 },
+        new(2, 2, true, 512, 1) { SlabSize = JoiningSlab }, new(2, 1, false, 4096, 1) { SlabSize = JoiningSlab },
+        new(3, 2, true, 4096, 1, CacheBlocks: 64) { SlabSize = JoiningSlab },
     ];
 
     /// <summary>Scenarios that lose one disk more than they can do without; they are tests of their own.</summary>
@@ -115,7 +119,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     public int JournalSlots { get; init; } = 3 * 512;
 
     /// <summary>The same with a first-write journal that takes the largest piece of a write and no more.</summary>
-    public SpaceScenario WithShortJournal() => this with { JournalSlots = 3 * Shape.Interleave / 4096 * (Parities > 0 ? Columns : 1) };
+    public SpaceScenario WithShortJournal() => this with { JournalSlots = 3 * (Parities > 0 ? Shape.Interleave * Columns : Shape.RegionSize) / 4096 };
 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;

@@ -127,7 +127,9 @@ public sealed record DiskIdentity(
     public PoolingObstacle? IfForced { get; init; }
 }
 
-/// <summary>A member disk as the pool sees it: a store whose unit is its logical sector, opened exclusively.</summary>
+/// <summary>
+/// A member disk as the pool sees it: a store whose unit is its logical sector, opened exclusively. Reads and writes take striped buffers too.
+/// </summary>
 public interface IDisk : IBlockStore
 {
     /// <summary>Properties of the disk.</summary>

@@ -41,7 +41,7 @@ public sealed class OverlayDisk(IDisk below) : IDisk
             int length = Math.Min(BlockSize - within, target.Length - at);
             if (_written.TryGetValue((offset + at) / BlockSize, out byte[]? block))
             {
-                block.AsSpan(within, length).CopyTo(target.Span.Slice(at, length));
+                block.AsSpan(within, length).CopyTo(target.Slice(at, length).Span);
             }
 
             at += length;
@@ -66,7 +66,7 @@ public sealed class OverlayDisk(IDisk below) : IDisk
 
             if (error == IoError.None)
             {
-                source.Span.Slice(at, length).CopyTo(block.AsSpan(within));
+                source.Slice(at, length).Span.CopyTo(block.AsSpan(within));
                 at += length;
             }
         }

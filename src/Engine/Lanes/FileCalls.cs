@@ -51,8 +51,12 @@ internal static unsafe class FileCalls
         }
 
         IoVector vector = new() { Base = (byte*)buffer, Length = length };
-        return Libc.CountOrError(Libc.ReadVectorAt(descriptor, &vector, offset, flags));
+        return ReadVectors(descriptor, &vector, 1, length, offset, flags);
     }
+
+    /// <summary>preadv with RWF_* flags.</summary>
+    internal static int ReadVectors(int descriptor, IoVector* vectors, int count, nuint length, long offset, int flags) =>
+        Libc.CountOrError(Libc.ReadVectorsAt(descriptor, vectors, count, length, offset, flags));
 
     /// <summary>pwrite with RWF_* flags.</summary>
     internal static int Write(int descriptor, void* buffer, nuint length, long offset, int flags)
@@ -63,8 +67,12 @@ internal static unsafe class FileCalls
         }
 
         IoVector vector = new() { Base = (byte*)buffer, Length = length };
-        return Libc.CountOrError(Libc.WriteVectorAt(descriptor, &vector, offset, flags));
+        return WriteVectors(descriptor, &vector, 1, length, offset, flags);
     }
+
+    /// <summary>pwritev with RWF_* flags.</summary>
+    internal static int WriteVectors(int descriptor, IoVector* vectors, int count, nuint length, long offset, int flags) =>
+        Libc.CountOrError(Libc.WriteVectorsAt(descriptor, vectors, count, length, offset, flags));
 
     private static int RunOnce(in FileOperation operation)
     {
@@ -72,6 +80,10 @@ internal static unsafe class FileCalls
         void* buffer = (void*)operation.Buffer;
         return operation.Opcode switch
         {
+            FileOpcode.Read when operation.Vectors > 0 =>
+                ReadVectors(descriptor, (IoVector*)buffer, operation.Vectors, (nuint)operation.Length, operation.Offset, operation.Flags),
+            FileOpcode.Write when operation.Vectors > 0 =>
+                WriteVectors(descriptor, (IoVector*)buffer, operation.Vectors, (nuint)operation.Length, operation.Offset, operation.Flags),
             FileOpcode.Read => Read(descriptor, buffer, (nuint)operation.Length, operation.Offset, operation.Flags),
             FileOpcode.Write => Write(descriptor, buffer, (nuint)operation.Length, operation.Offset, operation.Flags),
             FileOpcode.Sync => Sync(operation.File),

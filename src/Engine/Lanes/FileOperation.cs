@@ -41,12 +41,13 @@ internal enum FileOpcode : byte
 /// <summary>One request on one file. Buffers belong to it until it completes.</summary>
 /// <param name="Opcode">Operation.</param>
 /// <param name="File">File that the operation is on.</param>
-/// <param name="Buffer">Address of the data, for reads and writes.</param>
+/// <param name="Buffer">Address of the data, for reads and writes; of vectors, if there are any.</param>
 /// <param name="Offset">First byte.</param>
 /// <param name="Length">Bytes; at most 2 GiB − 4 KiB for reads and writes. For Status the least size.</param>
 /// <param name="Flags">RWF_* for reads and writes, the mode for Allocate, 1 for a Close that releases the lock.</param>
+/// <param name="Vectors">Vectors of a read or write whose memory is in several stretches, see <see cref="MemoryVectors"/>; 0: it is in one.</param>
 internal readonly record struct FileOperation(
-    FileOpcode Opcode, LaneFile File, nint Buffer, long Offset, long Length, int Flags);
+    FileOpcode Opcode, LaneFile File, nint Buffer, long Offset, long Length, int Flags, ushort Vectors = 0);
 
 /// <summary>A descriptor that a lane does I/O on.</summary>
 /// <param name="descriptor">The open file.</param>

@@ -76,7 +76,7 @@ public sealed unsafe class BufferPool : IDisposable
     public void LetGo(IoBuffer memory) => _kept.LetGo(memory);
 
     /// <summary>Whether a device may still access this memory.</summary>
-    public bool IsKept(IoBuffer memory) => _kept.Any && _kept.IsKept((nint)memory.Pointer, memory.Length);
+    public bool IsKept(IoBuffer memory) => _kept.Any && _kept.IsKept((nint)memory.Pointer, memory.Extent);
 
     /// <summary>
     /// Records that the data of a read into <paramref name="asked"/>, which is in quarantine, is in <paramref name="answer"/>: a rented buffer of the

@@ -26,12 +26,12 @@ internal sealed unsafe class KeptBuffers(BufferPool pool)
     internal void Wait(nint pointer, int index) => _waiting.Add((pointer, index));
 
     /// <summary>Quarantines memory that a device still uses although its request has ended.</summary>
-    internal void Keep(IoBuffer memory) => _kept.Add(((nint)memory.Pointer, memory.Length));
+    internal void Keep(IoBuffer memory) => _kept.Add(((nint)memory.Pointer, memory.Extent));   // of a striped buffer also what is between the strips
 
     /// <summary>Releases memory that <see cref="Keep"/> has quarantined: the device has answered.</summary>
     internal void LetGo(IoBuffer memory)
     {
-        _kept.Remove(((nint)memory.Pointer, memory.Length));
+        _kept.Remove(((nint)memory.Pointer, memory.Extent));
         for (int i = _waiting.Count - 1; i >= 0; i--)
         {
             (nint pointer, int index) = _waiting[i];
@@ -73,7 +73,12 @@ internal sealed unsafe class KeptBuffers(BufferPool pool)
                 target.Span.CopyTo(settled.Span);
             }
 
-            answer.Span.CopyTo(settled.Span[(int)at..]);
+            for (int number = 0; number < asked.Strips; number++)
+            {
+                IoBuffer strip = asked.Strip(number);
+                answer.Slice(number * strip.Length, strip.Length).CopyTo(settled.Slice((int)(strip.Pointer - target.Pointer), strip.Length));
+            }
+
             _displaced.RemoveAt(i);
             pool.Return(answer);
         }

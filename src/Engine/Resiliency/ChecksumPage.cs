@@ -115,7 +115,7 @@ internal sealed class ChecksumPage
     {
         for (int i = 0; i < data.Length / SpaceShape.BlockSize; i++)
         {
-            Span<byte> bytes = data.Span.Slice(i * SpaceShape.BlockSize, SpaceShape.BlockSize);
+            Span<byte> bytes = data.Slice(i * SpaceShape.BlockSize, SpaceShape.BlockSize).Span;
             switch (Generations[block + i])
             {
                 case ChecksumSector.NeverWritten:

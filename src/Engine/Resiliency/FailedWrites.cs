@@ -32,7 +32,7 @@ internal sealed class FailedWrites(EngineParts parts)
     {
         for (int at = 0; _blocks.Count > 0 && at < piece.Length; at += BlockSize)
         {
-            if (_blocks.ContainsKey(AddressOf(piece) + at))
+            if (_blocks.ContainsKey(AddressOf(piece, at)))
             {
                 return true;
             }
@@ -44,7 +44,7 @@ internal sealed class FailedWrites(EngineParts parts)
     /// <summary>Lists a block of which a write has failed. The write is still admitted to its region.</summary>
     internal void Add(SpaceRow row, in StripPiece block)
     {
-        if (_blocks.Count >= Max || !_blocks.TryAdd(AddressOf(block), (row, block)))
+        if (_blocks.Count >= Max || !_blocks.TryAdd(AddressOf(block, 0), (row, block)))
         {
             return;
         }
@@ -62,7 +62,7 @@ internal sealed class FailedWrites(EngineParts parts)
     {
         for (int at = 0; _blocks.Count > 0 && at < piece.Length; at += BlockSize)
         {
-            if (_blocks.Remove(AddressOf(piece) + at, out (SpaceRow Row, StripPiece Block) listed))
+            if (_blocks.Remove(AddressOf(piece, at), out (SpaceRow Row, StripPiece Block) listed))
             {
                 ref Region region = ref listed.Row.RegionAt(listed.Row.RegionOf(listed.Block.Column, listed.Block.SlabOffset));
                 region.End(parts.Flusher.NextRound, parts.Space.Lane.NowNs);
@@ -104,5 +104,5 @@ internal sealed class FailedWrites(EngineParts parts)
         return default;
     }
 
-    private long AddressOf(in StripPiece piece) => parts.Space.Layout.AddressOf(piece.Row, piece.Column, piece.SlabOffset);
+    private long AddressOf(in StripPiece piece, int at) => parts.Space.Layout.AddressOf(piece.Row, piece.Column, piece.SlabOffset + at);
 }

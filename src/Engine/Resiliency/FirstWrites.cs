@@ -47,7 +47,7 @@ internal sealed class FirstWrites
         {
             if (page.IsUnlogged(first + i))
             {
-                _journal.Add(block + i, checksums[i], source.Span.Slice(i * BlockSize, BlockSize));
+                _journal.Add(block + i, checksums[i], source.Slice(i * BlockSize, BlockSize).Span);
             }
         }
     }
@@ -101,7 +101,7 @@ internal sealed class FirstWrites
     private static FirstWriteJournal JournalIn(IoBuffer memory, in SpaceShape shape)
     {
         FirstWriteJournal journal = new(memory);
-        int needed = shape.Parities == 0 ? Math.Min(shape.PageSpan, shape.Interleave) / BlockSize * FirstWriteJournal.SlotsPerRecord
+        int needed = shape.Parities == 0 ? Math.Min(shape.PageSpan, shape.RegionSize) / BlockSize * FirstWriteJournal.SlotsPerRecord
             : shape.Columns * FirstWriteJournal.SlotsPerRecord;
         return journal.Capacity >= needed ? journal
             : throw new ArgumentException($"A first-write journal of {journal.Capacity} slots a half: a write takes up to {needed}.", nameof(memory));

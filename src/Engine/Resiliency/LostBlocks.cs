@@ -33,10 +33,10 @@ internal sealed class LostBlocks(ILayout layout)
     /// <summary>Takes blocks off the list that were written, zeroed or read.</summary>
     internal void Remove(in StripPiece piece)
     {
-        long first = _lost.Count > 0 ? AddressOf(piece) : 0;   // the addresses of a piece follow each other
+        bool isInColumn = layout.DepthOf(piece) == piece.Length;   // else its addresses follow each other
         for (int at = 0; _lost.Count > 0 && at < piece.Length; at += SpaceShape.BlockSize)
         {
-            _lost.Remove(first + at);
+            _lost.Remove(isInColumn ? AddressOf(piece with { SlabOffset = piece.SlabOffset + at }) : AddressOf(piece) + at);
         }
     }
 

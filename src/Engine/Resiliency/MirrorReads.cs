@@ -104,7 +104,7 @@ internal sealed class MirrorReads
         }
         else if (page.IsNeverWritten(first, piece.Length / SpaceShape.BlockSize))
         {
-            target.Span.Clear();
+            target.Clear();
         }
         else
         {

@@ -60,7 +60,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
         page.PrefetchEntry(first);
         for (int i = 0; i < count; i++)
         {
-            checksums[i] = Crc32c.Compute(source.Span.Slice(i * BlockSize, BlockSize));
+            checksums[i] = Crc32c.Compute(source.Slice(i * BlockSize, BlockSize).Span);
         }
 
         IoError error = await NoteFirstWrites(page, piece, source, checksums);

@@ -5,7 +5,8 @@ namespace TierSpaces.Engine.Resiliency;
 
 // Requests of a space, as far as all layouts have them in common.
 //
-// A request is cut into pieces, each in one row, one group and one dirty region; pieces run side by side. A write
+// A request is cut into pieces, each in one row, one group and one dirty region; pieces run side by side. Strips of one column that follow each other on
+// their disk are one piece (StripRuns), the memory of which is striped. A write
 // locks its range, so that positions never see two writes of a block in different orders; a read does not, and reads again
 // under the lock when its data does not match.
 //
@@ -149,11 +150,10 @@ internal sealed class SpaceRequests(
     {
         _counters.NoteSplit();
         WaitGroup group = WaitGroup.Rent();
-        for (int at = 0; at < target.Length;)
+        StripRuns runs = new(_layout, offset, target.Length);
+        while (runs.Next(out StripRun run))
         {
-            StripPiece piece = _layout.First(offset + at, target.Length - at);
-            group.Add(ReadPiece(piece, target.Slice(at, piece.Length)));
-            at += piece.Length;
+            group.Add(ReadPiece(run.Piece, run.MemoryOf(target)));
         }
 
         return await group.Wait();
@@ -163,11 +163,10 @@ internal sealed class SpaceRequests(
     {
         _counters.NoteSplit();
         WaitGroup group = WaitGroup.Rent();
-        for (int at = 0; at < source.Length;)
+        StripRuns runs = new(_layout, offset, source.Length);
+        while (runs.Next(out StripRun run))
         {
-            StripPiece piece = _layout.First(offset + at, source.Length - at);
-            group.Add(WritePiece(piece, source.Slice(at, piece.Length)));
-            at += piece.Length;
+            group.Add(WritePiece(run.Piece, run.MemoryOf(source)));
         }
 
         return await group.Wait();
@@ -183,7 +182,7 @@ internal sealed class SpaceRequests(
     {
         if (_rows[piece.Row] is not { IsInitialized: true } row)
         {
-            target.Span.Clear();
+            target.Clear();
             return IoError.None;
         }
 
@@ -230,7 +229,7 @@ internal sealed class SpaceRequests(
         }
         else
         {
-            target.Span.Clear();
+            target.Clear();
         }
 
         _locks.Release(key, end);

@@ -214,7 +214,11 @@ public sealed class SimDisk : IDisk
             return IoError.Io;
         }
 
-        Media.Read(offset, target.Span);
+        for (int i = 0, done = 0; i < target.Strips; done += target.Strip(i).Length, i++)
+        {
+            Media.Read(offset + done, target.Strip(i).Span);
+        }
+
         return IoError.None;
     }
 
@@ -228,11 +232,11 @@ public sealed class SimDisk : IDisk
             return IoError.InvalidArgument;
         }
 
-        (SimLane Lane, long Offset, byte[][] Sectors) pending = (port.Lane, offset, SimMedia.SectorsOf(source.Span, Media.SectorSize));
+        (SimLane Lane, long Offset, byte[][] Sectors) pending = (port.Lane, offset, SectorsOf(source));
         _writesInFlight.Add(pending);
         bool wasHung = await Latency(port, SimOperation.Write, offset, source.Length);
         _writesInFlight.Remove(pending);
-        if (wasHung && !Holds(source.Span, pending.Sectors))
+        if (wasHung && !Holds(source, pending.Sectors))
         {
             ReusedBuffers++;   // a device reads the memory when it comes to it
         }
@@ -368,11 +372,24 @@ public sealed class SimDisk : IDisk
     private bool Valid(long offset, long length) =>
         offset >= 0 && length >= 0 && offset <= Media.Length - length && (offset | length) % Media.SectorSize == 0;
 
-    private bool Holds(ReadOnlySpan<byte> data, byte[][] sectors)
+    private byte[][] SectorsOf(IoBuffer source)
+    {
+        byte[][] sectors = new byte[source.Length / Media.SectorSize][];
+        for (int i = 0, done = 0; i < source.Strips; i++)
+        {
+            byte[][] ofStrip = SimMedia.SectorsOf(source.Strip(i).Span, Media.SectorSize);
+            ofStrip.CopyTo(sectors, done);
+            done += ofStrip.Length;
+        }
+
+        return sectors;
+    }
+
+    private bool Holds(IoBuffer data, byte[][] sectors)
     {
         for (int i = 0; i < sectors.Length; i++)
         {
-            if (!data.Slice(i * Media.SectorSize, Media.SectorSize).SequenceEqual(sectors[i]))
+            if (!data.Slice(i * Media.SectorSize, Media.SectorSize).Span.SequenceEqual(sectors[i]))
             {
                 return false;
             }

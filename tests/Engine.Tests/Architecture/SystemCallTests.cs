@@ -32,7 +32,7 @@ public sealed partial class SystemCallTests
     // Calls that may wait for a foreign file system, a daemon, a server or a device. Those that only read the kernel's memory are KnownStatusOf and Control.
     private const string Blocking =
         "OpenPath|OpenAt|StatusOf|StatusOfPath|FileSystem|Sync|SyncData|SyncFolder|Allocate|Truncate|Seek|Lock|UnlinkPath|UnlinkAt|RenameAt|MakeFolder|"
-        + "ReadAt|WriteAt|ReadVectorAt|WriteVectorAt|ChangeMode";
+        + "ReadAt|WriteAt|ReadVectorsAt|WriteVectorsAt|ChangeMode";
 
     /// <summary>Files whose calls run on a thread, or on the lane for the reason given.</summary>
     private static readonly Dictionary<string, string> s_callers = new()

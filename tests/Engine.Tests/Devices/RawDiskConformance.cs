@@ -18,6 +18,40 @@ public abstract class RawDiskConformance(LaneBackend backend) : BlockStoreConfor
 
     internal virtual OpenedDevice Adjust(OpenedDevice device) => device;
 
+    [Theory]
+    [InlineData(0, WriteFlags.None)]
+    [InlineData(0, WriteFlags.ForceUnitAccess)]
+    [InlineData(512, WriteFlags.None)]
+    public void StripsAreReadAndWrittenInOneRequest(int misaligned, WriteFlags flags) => WithStore(async (lane, store) =>
+    {
+        const int strip = 16 << 10, round = 3, strips = 40;
+        IoBuffer memory = lane.Buffers.Rent((strips * round * strip) + 4096), whole = lane.Buffers.Rent(strips * strip);
+        IoBuffer striped = memory.Stripe(misaligned, strip, round, strips * strip);
+        memory.Span.Fill(0xEE);
+        for (int i = 0; i < strips; i++)
+        {
+            striped.Strip(i).Span.Fill((byte)(i + 1));
+        }
+
+        Assert.Equal(IoError.None, await store.Write(1 << 20, striped, flags));
+        Assert.Equal(IoError.None, await store.Read(1 << 20, whole));
+        for (int i = 0; i < strips; i++)
+        {
+            Assert.Equal(-1, whole.Span.Slice(i * strip, strip).IndexOfAnyExcept((byte)(i + 1)));
+        }
+
+        memory.Span.Fill(0xEE);
+        Assert.Equal(IoError.None, await store.Read(1 << 20, striped));
+        Assert.Equal(memory.Length - (strips * strip), memory.Span.Count((byte)0xEE));
+        for (int i = 0; i < strips; i++)
+        {
+            Assert.Equal(-1, striped.Strip(i).Span.IndexOfAnyExcept((byte)(i + 1)));
+        }
+
+        lane.Buffers.Return(memory);
+        lane.Buffers.Return(whole);
+    });
+
     protected override void WithStore(Func<ILane, IBlockStore, LaneTask> body)
     {
         using TemporaryImage image = MakeImage();

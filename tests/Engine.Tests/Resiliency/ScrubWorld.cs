@@ -36,9 +36,9 @@ internal sealed class ScrubWorld
     internal int RowLength => (int)_scenario.Shape.RowSize;
 
     /// <summary>Three rows; the first 16 blocks are written, and of the others a half; the last row has none.</summary>
-    internal static ScrubWorld New(int columns, int copies, bool checksums, ulong seed = 1)
+    internal static ScrubWorld New(int columns, int copies, bool checksums, ulong seed = 1, int rows = 3, int slabSize = 256 << 10)
     {
-        SpaceScenario scenario = new(columns, copies, checksums, 512, 3);
+        SpaceScenario scenario = new(columns, copies, checksums, 512, rows) { SlabSize = slabSize };
         SpaceWorld world = SpaceWorld.New(scenario, seed);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         byte[] model = new byte[scenario.Length];
@@ -220,6 +220,16 @@ internal sealed class ScrubWorld
             Assert.Equal(IoError.None, Read(at, count, out byte[] data));
             Assert.True(_model.AsSpan(at, count).SequenceEqual(data), $"wrong data from {at} on");
         }
+    }
+
+    /// <summary>The same in one request, which may leave its memory with a disk that hangs.</summary>
+    internal void AssertReadsAtOnce(int offset, int length)
+    {
+        IoBuffer buffer = Lane.Buffers.Rent(length).AllowKeeping();
+        Assert.Equal(IoError.None, Lane.Run(Space.Read(offset, buffer)));
+        buffer = Lane.Buffers.Settle(buffer);
+        Assert.True(_model.AsSpan(offset, length).SequenceEqual(buffer.Span), $"wrong data from {offset} on");
+        Lane.Buffers.Return(buffer);
     }
 
     /// <summary>What one copy holds, read past the engine, is what it should hold.</summary>

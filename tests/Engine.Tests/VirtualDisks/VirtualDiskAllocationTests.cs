@@ -29,6 +29,7 @@ public sealed class VirtualDiskAllocationTests : IDisposable
     private ulong _random = 88172645463325252;
     private int _sectorSize = BlockSize;
     private int _length = BlockSize;   // of a request
+    private int _columns = 1;
     private bool _hasParity;
     private bool _hasDataLane;         // instead of the lane of the pool
     private bool _isInSequence;        // requests, instead of at random
@@ -78,6 +79,19 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         _sectorSize = 512;
         _length = length;
         AssertNothing(backend, 2, ChecksumKind.CRC32C, _ => TemporaryImage.OnDisk(256 << 20), cacheBytes);
+    }
+
+    /// <summary>Requests over more strips than there are columns: the memory of a member's request is striped.</summary>
+    [Theory]
+    [InlineData(LaneBackend.Uring, true, 1)]
+    [InlineData(LaneBackend.Uring, false, 1)]
+    [InlineData(LaneBackend.Uring, true, 2)]
+    [InlineData(LaneBackend.Threads, true, 1)]
+    public void Joined_strips_allocate_nothing(LaneBackend backend, bool onDisk, int copies)
+    {
+        _columns = 2;
+        _length = 256 << 10;
+        AssertNothing(backend, copies, ChecksumKind.CRC32C, _ => onDisk ? TemporaryImage.OnDisk(64 << 20) : TemporaryImage.InMemory(64 << 20), cacheBytes: 0);
     }
 
     /// <summary>Single parity of three columns: parts of stripes go into a ring on disks of its own, and reads are healthy.</summary>
@@ -143,8 +157,8 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         VirtualDiskResult made = await VirtualDiskBuilder.Create(pool, new VirtualDiskDescription
         {
             FriendlyName = "d", ResiliencySettingName = _hasParity ? "Parity" : copies == 1 ? "Simple" : "Mirror", SizeBytes = DiskBytes,
-            NumberOfColumns = (ushort)(_hasParity ? 3 : 1), NumberOfDataCopies = (ushort)(_hasParity ? 1 : copies),
-            PhysicalDiskRedundancy = (ushort)(copies - 1), Interleave = _hasParity ? 64u << 10 : 256 << 10,
+            NumberOfColumns = (ushort)(_hasParity ? 3 : _columns), NumberOfDataCopies = (ushort)(_hasParity ? 1 : copies),
+            PhysicalDiskRedundancy = (ushort)(copies - 1), Interleave = _hasParity ? 64u << 10 : _columns > 1 ? 16u << 10 : 256 << 10,
             Checksum = checksum, LogicalSectorSize = (ushort)_sectorSize,
             WriteCacheSize = cacheBytes, Destage = new DestageSettings { Hold = cacheBytes > 0 },
         }, lane);
@@ -225,6 +239,7 @@ public sealed class VirtualDiskAllocationTests : IDisposable
             for (int i = 0; i < Depth; i++)
             {
                 long offset = _isInSequence ? (((round * Depth) + i) * (long)_length) % DiskBytes
+                    : _columns > 1 ? NextBlock() * BlockSize % (DiskBytes - _length)
                     : _sectorSize == BlockSize ? NextBlock() * BlockSize : (NextBlock() * BlockSize % (DiskBytes - (2 * _length))) + _sectorSize;
                 _requests[i] = isWrite ? disk.Write(offset, _buffers[i], WriteFlags.None) : disk.Read(offset, _buffers[i]);
             }
@@ -239,7 +254,7 @@ public sealed class VirtualDiskAllocationTests : IDisposable
         }
     }
 
-    private int DataDisks(int copies) => _hasParity ? 3 : copies;
+    private int DataDisks(int copies) => _hasParity ? 3 : copies * _columns;
 
     private long NextBlock()
     {

@@ -43,7 +43,7 @@ internal sealed class ImageDisk(string name, byte[]?[] image) : IDisk
         {
             int within = (int)((offset + at) % BlockSize);
             length = Math.Min(BlockSize - within, target.Length - at);
-            Span<byte> piece = target.Span.Slice(at, length);
+            Span<byte> piece = target.Slice(at, length).Span;
             if (Block((offset + at) / BlockSize) is { } block)
             {
                 block.AsSpan(within, length).CopyTo(piece);
@@ -61,7 +61,7 @@ internal sealed class ImageDisk(string name, byte[]?[] image) : IDisk
     {
         for (int at = 0; Fits(offset, source.Length) && at < source.Length; at += 512)
         {
-            source.Span.Slice(at, 512).CopyTo(Own((offset + at) / BlockSize).AsSpan((int)((offset + at) % BlockSize)));
+            source.Slice(at, 512).Span.CopyTo(Own((offset + at) / BlockSize).AsSpan((int)((offset + at) % BlockSize)));
         }
 
         return Answer(Fits(offset, source.Length));

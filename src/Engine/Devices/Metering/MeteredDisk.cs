@@ -165,7 +165,7 @@ public sealed class MeteredDisk : IDisk
         if (!source.MayBeKept)
         {
             memory = Lane.Buffers.Rent(source.Length);
-            source.Span.CopyTo(memory.Span);
+            source.CopyTo(memory);
         }
 
         return Track(MemberOperation.Write, offset, source.Length, memory, source, startNs, _below.Write(offset, memory, flags));
@@ -298,7 +298,7 @@ public sealed class MeteredDisk : IDisk
     {
         if (operation == MemberOperation.Read && error == IoError.None)
         {
-            memory.Span.CopyTo(borrower.Span);
+            memory.CopyTo(borrower);
         }
 
         Lane.Buffers.Return(memory);

@@ -21,11 +21,20 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
     private const int RetriesMax = 100;
 
     private FileOperation _operation;
+    private IoBuffer _vectors;    // rented for the vectors of a striped buffer
     private int _retries;
     private bool _syncAfter;      // a durable write whose first half is under way
     private bool _wasShort;       // a write came back short: only its reason is still wanted
     private bool _isFlush;
     private IoError _answer;      // of a request whose last step is a status operation, if the file is there
+
+    /// <summary>Gives memory for the vectors of a striped buffer, which is the request's until it ends.</summary>
+    internal unsafe IoVector* RentVectors(int count)
+    {
+        Invariant.That(count <= MemoryVectors.Max, "A request has so many strips at most.");
+        _vectors = disk.Lane.Buffers.Rent(MemoryVectors.BytesOf(count));
+        return (IoVector*)_vectors.Pointer;
+    }
 
     internal LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
     {
@@ -144,7 +153,7 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
         Finish(error == IoError.None ? _answer : error);
     }
 
-    private FileOperation Rest(int count) => _operation with
+    private FileOperation Rest(int count) => _operation.Vectors > 0 ? MemoryVectors.Rest(_operation, count) : _operation with
     {
         Buffer = _operation.Buffer + count,
         Offset = _operation.Offset + count,
@@ -160,6 +169,12 @@ internal sealed class DiskRequest(RawDisk disk) : LaneTaskSource<IoError>, IComp
     private void Finish(IoError error)
     {
         _operation = default;
+        if (_vectors.Length > 0)
+        {
+            disk.Lane.Buffers.Return(_vectors);
+            _vectors = default;
+        }
+
         if (_isFlush && error == IoError.None)
         {
             error = disk.TakeFailedFlush();

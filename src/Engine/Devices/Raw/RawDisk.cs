@@ -218,16 +218,13 @@ public sealed class RawDisk : IDisk
         await CloseFile(_file);
     }
 
-    internal unsafe LaneTask<IoError> StartRead(long offset, IoBuffer target) =>
-        Start(new FileOperation(FileOpcode.Read, _file, (nint)target.Pointer, offset, target.Length, 0), syncAfter: false);
+    internal LaneTask<IoError> StartRead(long offset, IoBuffer target) => Start(FileOpcode.Read, offset, target, 0, syncAfter: false);
 
-    internal unsafe LaneTask<IoError> StartWrite(long offset, IoBuffer source, bool durable)
+    internal LaneTask<IoError> StartWrite(long offset, IoBuffer source, bool durable)
     {
         bool byFlag = durable && _device.HonoursSyncFlag;
         int flags = byFlag ? Libc.RwDataSync : 0;
-        return Start(
-            new FileOperation(FileOpcode.Write, _file, (nint)source.Pointer, offset, source.Length, flags),
-            syncAfter: durable && !byFlag);
+        return Start(FileOpcode.Write, offset, source, flags, syncAfter: durable && !byFlag);
     }
 
     /// <summary>Counts work that spans several requests, so that Close waits for it.</summary>
@@ -279,6 +276,21 @@ public sealed class RawDisk : IDisk
         return error;
     }
 
+    private unsafe LaneTask<IoError> Start(FileOpcode opcode, long offset, IoBuffer buffer, int flags, bool syncAfter)
+    {
+        FileOperation operation = new(opcode, _file, (nint)buffer.Pointer, offset, buffer.Length, flags);
+        return buffer.IsStriped ? StartVectors(operation, buffer, syncAfter) : Start(operation, syncAfter);
+    }
+
+    private unsafe LaneTask<IoError> StartVectors(in FileOperation operation, IoBuffer buffer, bool syncAfter)
+    {
+        InFlight++;
+        DiskRequest request = _free.Take() ?? new DiskRequest(this);
+        IoVector* vectors = request.RentVectors(buffer.Strips);
+        int count = MemoryVectors.Describe(vectors, buffer);
+        return request.Start(operation with { Buffer = (nint)vectors, Vectors = (ushort)count }, syncAfter);
+    }
+
     internal LaneTask<IoError> Start(in FileOperation operation, bool syncAfter)
     {
         InFlight++;
@@ -309,7 +321,8 @@ public sealed class RawDisk : IDisk
 
     private unsafe bool ReadFromPageCache(long offset, IoBuffer target)
     {
-        int result = FileCalls.Read(_device.Descriptor, target.Pointer, (nuint)target.Length, offset, Libc.RwNoWait);
+        int result = target.IsStriped ? TransferVectors(FileOpcode.Read, offset, target, 0, Libc.RwNoWait)
+            : FileCalls.Read(_device.Descriptor, target.Pointer, (nuint)target.Length, offset, Libc.RwNoWait);
         _tryPageCache = result != -Errno.EOPNOTSUPP;
         return result == target.Length;
     }
@@ -318,8 +331,8 @@ public sealed class RawDisk : IDisk
     {
         for (int done = 0; done < target.Length;)
         {
-            int result = FileCalls.Read(
-                _device.Descriptor, target.Pointer + done, (nuint)(target.Length - done), offset + done, 0);
+            int result = target.IsStriped ? TransferVectors(FileOpcode.Read, offset, target, done, 0)
+                : FileCalls.Read(_device.Descriptor, target.Pointer + done, (nuint)(target.Length - done), offset + done, 0);
             if (result <= 0 && result != -Errno.EINTR)
             {
                 return result < 0 ? IoErrors.FromResult(result) : PresenceError() == IoError.None ? IoError.Io : IoError.NoDevice;
@@ -335,8 +348,8 @@ public sealed class RawDisk : IDisk
     {
         for (int done = 0; done < source.Length;)
         {
-            int result = FileCalls.Write(
-                _device.Descriptor, source.Pointer + done, (nuint)(source.Length - done), offset + done, 0);
+            int result = source.IsStriped ? TransferVectors(FileOpcode.Write, offset, source, done, 0)
+                : FileCalls.Write(_device.Descriptor, source.Pointer + done, (nuint)(source.Length - done), offset + done, 0);
             if (result <= 0 && result != -Errno.EINTR)
             {
                 return result < 0 ? IoErrors.FromResult(result) : IoError.Io;
@@ -346,5 +359,17 @@ public sealed class RawDisk : IDisk
         }
 
         return durable ? PresenceError() : IoError.None;
+    }
+
+    /// <summary>Reads or writes a striped buffer here and now, from a byte on.</summary>
+    private unsafe int TransferVectors(FileOpcode opcode, long offset, IoBuffer buffer, int done, int flags)
+    {
+        Invariant.That(buffer.Strips <= MemoryVectors.Max, "A request has so many strips at most.");
+        IoVector* vectors = stackalloc IoVector[buffer.Strips];
+        int count = MemoryVectors.Describe(vectors, buffer, done);
+        nuint length = (nuint)(buffer.Length - done);
+        return opcode == FileOpcode.Read
+            ? FileCalls.ReadVectors(_device.Descriptor, vectors, count, length, offset + done, flags)
+            : FileCalls.WriteVectors(_device.Descriptor, vectors, count, length, offset + done, flags);
     }
 }

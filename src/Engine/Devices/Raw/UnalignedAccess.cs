@@ -36,7 +36,7 @@ internal sealed class UnalignedAccess(RawDisk disk, OpenedDevice device)
         IoError error = IoError.None;
         for (int done = 0; done < target.Length && error == IoError.None;)
         {
-            int count = Math.Min(target.Length - done, ChunkMax);
+            int count = ChunkOf(target, done);
             error = await ReadChunk(offset + done, target.Slice(done, count));
             done += count;
         }
@@ -71,7 +71,7 @@ internal sealed class UnalignedAccess(RawDisk disk, OpenedDevice device)
         IoError error = IoError.None;
         for (int done = 0; done < source.Length && error == IoError.None;)
         {
-            int count = Math.Min(source.Length - done, ChunkMax);
+            int count = ChunkOf(source, done);
             error = await WriteChunk(offset + done, source.Slice(done, count), durable);
             done += count;
         }
@@ -107,6 +107,9 @@ internal sealed class UnalignedAccess(RawDisk disk, OpenedDevice device)
         disk.Lane.Buffers.Return(whole);
         return error;
     }
+
+    /// <summary>Returns the length of the next chunk of a request. A chunk of a striped buffer is one strip at most.</summary>
+    private static int ChunkOf(IoBuffer buffer, int done) => Math.Min(buffer.Length - done, Math.Min(buffer.Strip(0).Length, ChunkMax));
 
     private bool IsWhole(long offset, int length) => ((offset | (uint)length) & (_unit - 1)) == 0;
 

@@ -117,13 +117,32 @@ internal static unsafe partial class Libc
     internal static nint WriteAt(int descriptor, void* buffer, nuint length, long offset) =>
         CallFaults.IsOn && CallFaults.Fails("write", descriptor, ref length) ? -1 : PositionedWrite(descriptor, buffer, length, offset);
 
-    /// <summary>preadv2 with one vector.</summary>
-    internal static nint ReadVectorAt(int descriptor, IoVector* vector, long offset, int flags) =>
-        CallFaults.IsOn && CallFaults.Fails("read", descriptor, ref vector->Length) ? -1 : PositionedReadVector(descriptor, vector, 1, offset, flags);
+    /// <summary>preadv2 of so many bytes.</summary>
+    internal static nint ReadVectorsAt(int descriptor, IoVector* vectors, int count, nuint length, long offset, int flags) =>
+        CallFaults.IsOn && FailsVectors("read", descriptor, vectors, ref count, length) ? -1
+        : PositionedReadVector(descriptor, vectors, count, offset, flags);
 
-    /// <summary>pwritev2 with one vector.</summary>
-    internal static nint WriteVectorAt(int descriptor, IoVector* vector, long offset, int flags) =>
-        CallFaults.IsOn && CallFaults.Fails("write", descriptor, ref vector->Length) ? -1 : PositionedWriteVector(descriptor, vector, 1, offset, flags);
+    /// <summary>pwritev2 of so many bytes.</summary>
+    internal static nint WriteVectorsAt(int descriptor, IoVector* vectors, int count, nuint length, long offset, int flags) =>
+        CallFaults.IsOn && FailsVectors("write", descriptor, vectors, ref count, length) ? -1
+        : PositionedWriteVector(descriptor, vectors, count, offset, flags);
+
+    private static bool FailsVectors(string call, int descriptor, IoVector* vectors, ref int count, nuint length)
+    {
+        nuint allowed = length;
+        bool fails = CallFaults.Fails(call, descriptor, ref allowed);
+        if (allowed < length)
+        {
+            count = 0;
+            for (nuint left = allowed; left > 0; count++)
+            {
+                vectors[count].Length = nuint.Min(vectors[count].Length, left);
+                left -= vectors[count].Length;
+            }
+        }
+
+        return fails;
+    }
 
     /// <summary>fdatasync.</summary>
     internal static int SyncData(int descriptor) => CallFaults.IsOn && CallFaults.Fails("sync", descriptor) ? -1 : DataSync(descriptor);

@@ -8,6 +8,8 @@ namespace TierSpaces.Engine.Lanes.Uring;
 internal enum RingOpcode : byte
 {
     Nop = 0,
+    ReadVectors = 1,
+    WriteVectors = 2,
     Sync = 3,
     ReadFixed = 4,
     WriteFixed = 5,

@@ -16,6 +16,16 @@ internal static class UringEntries
         switch (operation.Opcode)
         {
             case FileOpcode.Read or FileOpcode.Write:
+                if (operation.Vectors > 0)
+                {
+                    entry.Opcode = operation.Opcode == FileOpcode.Read ? RingOpcode.ReadVectors : RingOpcode.WriteVectors;
+                    entry.Address = (ulong)operation.Buffer;
+                    entry.Offset = operation.Offset;
+                    entry.Length = operation.Vectors;
+                    entry.OperationFlags = (uint)operation.Flags;
+                    break;
+                }
+
                 entry.Opcode = (operation.Opcode, bufferEntry >= 0) switch
                 {
                     (FileOpcode.Read, false) => RingOpcode.Read,

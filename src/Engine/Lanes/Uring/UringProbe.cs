@@ -12,7 +12,8 @@ internal static unsafe class UringProbe
 
     private static readonly RingOpcode[] s_neededOpcodes =
     [
-        RingOpcode.Read, RingOpcode.Write, RingOpcode.Sync, RingOpcode.Allocate, RingOpcode.PollAdd, RingOpcode.Cancel,
+        RingOpcode.Read, RingOpcode.Write, RingOpcode.ReadVectors, RingOpcode.WriteVectors, RingOpcode.Sync, RingOpcode.Allocate, RingOpcode.PollAdd,
+        RingOpcode.Cancel,
     ];
 
     /// <summary>Ways to set a ring up, the best first. Kernels before 6.1, 6.0 or 5.19 refuse flags they do not know with EINVAL.</summary>

@@ -38,6 +38,15 @@ public interface ILayout
     /// </summary>
     StripPiece First(long offset, long length);
 
+    /// <summary>
+    /// Bytes of a strip, where strips of one column that follow each other in its slabs can be one piece; 0: they cannot. Whole strips then go round the
+    /// columns, and <see cref="RunWindow"/> is not 0.
+    /// </summary>
+    int RunStrip => 0;
+
+    /// <summary>Bytes of address space, a divisor of <see cref="RowSize"/>, in which the strips of a column are in one dirty region and one checksum page.</summary>
+    long RunWindow => 0;
+
     /// <summary>Returns the address of a block of data.</summary>
     long AddressOf(int row, int column, int slabOffset);
 

@@ -53,6 +53,12 @@ public sealed class MirrorLayout(SpaceShape shape) : ILayout
     }
 
     /// <inheritdoc/>
+    public int RunStrip => _shape.Columns > 1 && _shape.Interleave < _unit ? _shape.Interleave : 0;
+
+    /// <inheritdoc/>
+    public long RunWindow => (long)_unit * _shape.Columns;
+
+    /// <inheritdoc/>
     public long AddressOf(int row, int column, int slabOffset)
     {
         if (_shape.Columns == 1)
