@@ -216,6 +216,9 @@ internal sealed class ChecksumPage
     /// <summary>Sets current and logged at once: used where nothing is pending, at open.</summary>
     internal void Load(int block, ushort generation, uint checksum) => _entries.Load(block, generation, checksum);
 
+    /// <summary>The same for neighbouring blocks.</summary>
+    internal void Load(int block, ReadOnlySpan<ushort> generations, ReadOnlySpan<uint> checksums) => _entries.Load(block, generations, checksums);
+
     /// <summary>The log has entries of the page, in these blocks, that no disk has.</summary>
     internal void NoteFound(ulong oldest, ulong latest) => _unwritten.NoteFound(oldest, latest);
 

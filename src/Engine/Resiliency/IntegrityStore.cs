@@ -17,6 +17,7 @@ namespace TierSpaces.Engine.Resiliency;
 internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
 {
     private const int BlockSize = SpaceShape.BlockSize;
+    private const int CopiesMax = 3;   // of a page
 
     [ThreadStatic]
     private static Stack<ulong[]>? s_newest;   // one array per page being read
@@ -360,51 +361,66 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         return read ? page : null;
     }
 
-    /// <summary>Reads a page as invariants 1 and 2 say. False when no region has a copy that answers.</summary>
+    /// <summary>Reads a page as invariants 1 and 2 say, all copies side by side. False when no region has a copy that answers.</summary>
     private async LaneTask<bool> Read(ChecksumPage page)
     {
-        IoBuffer buffer = _buffers.Rent(ChecksumSector.PageSize);
+        IoBuffer buffer = _buffers.Rent(CopiesMax * ChecksumSector.PageSize);
         ulong[] newest = (s_newest ??= new()).TryPop(out ulong[]? spare) ? spare : new ulong[ChecksumPage.Blocks];
-        Array.Clear(newest);   // sequence + 1 of the sector an entry was taken from; 0: none yet
+        Array.Clear(newest);   // of each run, sequence + 1 of the sector it was taken from; 0: none yet
         ushort regions = PageRegions(page.Index);
-        ushort known = 0;
-        bool any = false;
-        for (int copy = 0; copy < _layout.PageCopies; copy++)
-        {
-            PagePlace place = _layout.PageAt(page.Column, page.Index, copy);
-            SlabPlace slab = page.Row.Places[place.Position];
-            ushort usable = (ushort)(regions & ~page.Row.Stale[place.Position]);
-            if (usable == 0 || !_members.IsLive(slab.Disk))
-            {
-                continue;
-            }
-
-            known |= usable;
-            if (await _members.Read(slab.Disk, slab.OffsetOf(place), buffer) == IoError.None)
-            {
-                any = true;
-                Merge(page, buffer.Span, usable, newest);
-            }
-        }
-
+        (ushort usable0, ushort usable1, ushort usable2) = (UsableOn(page, 0, regions), UsableOn(page, 1, regions), UsableOn(page, 2, regions));
+        LaneTask<IoError> read0 = ReadCopy(page, 0, usable0, buffer), read1 = ReadCopy(page, 1, usable1, buffer), read2 = ReadCopy(page, 2, usable2, buffer);
+        bool any = Merge(page, 0, await read0, usable0, buffer, newest);
+        any |= Merge(page, 1, await read1, usable1, buffer, newest);
+        any |= Merge(page, 2, await read2, usable2, buffer, newest);
         _buffers.Return(buffer);
-        for (int block = 0; any && block < newest.Length; block++)
+        if (any)
         {
-            if (newest[block] == 0)
-            {
-                page.Load(block, ChecksumSector.Poisoned, 0);
-            }
+            PoisonUnread(page, newest);
         }
 
         (s_newest ??= new()).Push(newest);
-        page.SetUnknown((ushort)(regions & ~known));
+        page.SetUnknown((ushort)(regions & ~(usable0 | usable1 | usable2)));
         return any;
     }
 
-    private void Merge(ChecksumPage page, ReadOnlySpan<byte> bytes, ushort usable, ulong[] newest)
+    /// <summary>Regions of a page that a copy of it, if there is one, can be read for.</summary>
+    private ushort UsableOn(ChecksumPage page, int copy, ushort regions)
     {
+        if (copy >= _layout.PageCopies)
+        {
+            return 0;
+        }
+
+        PagePlace place = _layout.PageAt(page.Column, page.Index, copy);
+        return _members.IsLive(page.Row.Places[place.Position].Disk) ? (ushort)(regions & ~page.Row.Stale[place.Position]) : (ushort)0;
+    }
+
+    private LaneTask<IoError> ReadCopy(ChecksumPage page, int copy, ushort usable, IoBuffer buffer)
+    {
+        if (usable == 0)
+        {
+            return LaneTask.FromResult(IoError.DeviceGone);
+        }
+
+        PagePlace place = _layout.PageAt(page.Column, page.Index, copy);
+        SlabPlace slab = page.Row.Places[place.Position];
+        return _members.Read(slab.Disk, slab.OffsetOf(place), ImageOf(buffer, copy));
+    }
+
+    private static IoBuffer ImageOf(IoBuffer buffer, int copy) => buffer.Slice(copy * ChecksumSector.PageSize, ChecksumSector.PageSize);
+
+    /// <summary>Takes from a copy, if it was read, the entries that are newer there. Whether it was read.</summary>
+    private bool Merge(ChecksumPage page, int copy, IoError error, ushort usable, IoBuffer buffer, ulong[] newest)
+    {
+        if (error != IoError.None)
+        {
+            return false;
+        }
+
         Span<uint> checksums = stackalloc uint[ChecksumSector.Entries];
         Span<ushort> generations = stackalloc ushort[ChecksumSector.Entries];
+        ReadOnlySpan<byte> bytes = ImageOf(buffer, copy).Span;
         ChecksumPlace place = PlaceOf(page);
         for (int sector = 0; sector < ChecksumSector.PerPage; sector++)
         {
@@ -414,14 +430,30 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
                 continue;
             }
 
-            for (int i = 0; i < ChecksumSector.Entries; i++)
+            for (int i = 0; i < ChecksumSector.Entries; i += RunBlocks)
             {
                 int block = (sector * ChecksumSector.Entries) + i;
                 if (sequence >= newest[block] && (usable >> RegionOfBlock(page, block) & 1) != 0)
                 {
                     newest[block] = sequence + 1;
-                    page.Load(block, generations[i], checksums[i]);
+                    page.Load(block, generations.Slice(i, RunBlocks), checksums.Slice(i, RunBlocks));
                 }
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Blocks whose entries are in one sector and one region: all of them are taken from the same copy.</summary>
+    private int RunBlocks => Math.Min(ChecksumSector.Entries, _shape.RegionSize / BlockSize);
+
+    private void PoisonUnread(ChecksumPage page, ulong[] newest)
+    {
+        for (int run = 0; run < newest.Length; run += RunBlocks)
+        {
+            for (int block = run; newest[run] == 0 && block < run + RunBlocks; block++)
+            {
+                page.Load(block, ChecksumSector.Poisoned, 0);
             }
         }
     }

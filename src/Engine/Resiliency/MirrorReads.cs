@@ -85,14 +85,53 @@ internal sealed class MirrorReads
         return error == IoError.None ? await ReadUnverified(row, piece, target) : error;
     }
 
-    private async LaneTask<IoError> ReadVerified(SpaceRow row, StripPiece piece, IoBuffer target)
+    private LaneTask<IoError> ReadVerified(SpaceRow row, StripPiece piece, IoBuffer target)
     {
-        ChecksumPage? page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
+        if (_integrity.Find(row, piece) is { } page)
+        {
+            return ReadKnown(row, piece, page, target);
+        }
+
+        LaneTask<ChecksumPage?> load = _integrity.Load(row, piece);
+        return !load.IsCompleted ? ReadBeside(row, piece, load, target)
+            : load.GetAwaiter().GetResult() is { } loaded ? ReadKnown(row, piece, loaded, target)
+            : LaneTask.FromResult(IoError.Io);
+    }
+
+    /// <summary>
+    /// Reads a piece while its page is being read, and judges it when both are there: by then the page has the entries of every write that is acknowledged.
+    /// </summary>
+    private async LaneTask<IoError> ReadBeside(SpaceRow row, StripPiece piece, LaneTask<ChecksumPage?> load, IoBuffer target)
+    {
+        int copy = _copies.ChooseCopy(row, piece);
+        LaneTask<IoError> read = copy < 0 ? LaneTask.FromResult(IoError.Io) : ReadHedged(row, piece, null, copy, target);
+        ChecksumPage? page = await load;
+        page?.Pin();
+        IoError error = await read;
         if (page is null)
         {
             return IoError.Io;
         }
 
+        error = error == SpaceHedges.Displaced ? IoError.None : copy < 0 ? IoError.Io : Judge(row, piece, page, copy, error, target);
+        page.Unpin();
+        return error;
+    }
+
+    private IoError Judge(SpaceRow row, StripPiece piece, ChecksumPage page, int copy, IoError error, IoBuffer target)
+    {
+        int first = _integrity.FirstBlock(piece);
+        if (error != IoError.None && !_buffers.IsKept(target) && page.IsNeverWritten(first, piece.Length / SpaceShape.BlockSize))
+        {
+            target.Clear();   // what could not be read does not count
+            return IoError.None;
+        }
+
+        return error == IoError.None && _copies.IsReadable(row, piece, copy) && page.Verify(first, target) ? IoError.None : ILayoutEngine.Doubtful;
+    }
+
+    private async LaneTask<IoError> ReadKnown(SpaceRow row, StripPiece piece, ChecksumPage page, IoBuffer target)
+    {
         page.Pin();
         int first = _integrity.FirstBlock(piece);
         page.PrefetchEntry(first);
@@ -158,18 +197,16 @@ internal sealed class MirrorReads
     {
         (SpaceRow row, StripPiece piece, ChecksumPage? page) = (read.Row, read.Piece, read.Page);
         int generation = row.Enter();   // the read itself may end meanwhile
-        if (page is not null)
-        {
-            page.Pin();
-        }
-
+        page?.Pin();
         IoError error = await _copies.ReadCopy(row, piece, copy, answer);
-        bool isGood = error == IoError.None && (page is null || page.Verify(_integrity.FirstBlock(piece), answer));
-        if (page is not null)
+        if (page is null && _hasChecksums)
         {
-            page.Unpin();
+            page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);   // it was being read when the first copy was asked
+            page?.Pin();
         }
 
+        bool isGood = error == IoError.None && (page?.Verify(_integrity.FirstBlock(piece), answer) ?? !_hasChecksums);
+        page?.Unpin();
         row.Leave(generation);
         return isGood;
     }

@@ -41,6 +41,13 @@ internal struct PageEntries
         _generations[block] = generation;
     }
 
+    /// <summary>Enters what a page on disk says of neighbouring blocks.</summary>
+    internal void Load(int block, ReadOnlySpan<ushort> generations, ReadOnlySpan<uint> checksums)
+    {
+        generations.CopyTo(((Span<ushort>)_generations)[block..]);
+        checksums.CopyTo(((Span<uint>)_checksums)[block..]);
+    }
+
     /// <summary>Prefetches the entry of a block into the processor's caches.</summary>
     internal readonly void Prefetch(int block)
     {

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.InteropServices;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Formats;
@@ -90,10 +91,12 @@ public static class ChecksumSector
             return false;
         }
 
-        for (int i = 0; i < Entries; i++)
+        MemoryMarshal.Cast<byte, uint>(sector[ChecksumsOffset..GenerationsOffset]).CopyTo(checksums);
+        MemoryMarshal.Cast<byte, ushort>(sector[GenerationsOffset..Size]).CopyTo(generations);
+        if (!BitConverter.IsLittleEndian)
         {
-            checksums[i] = BinaryPrimitives.ReadUInt32LittleEndian(sector[(ChecksumsOffset + (i * 4))..]);
-            generations[i] = BinaryPrimitives.ReadUInt16LittleEndian(sector[(GenerationsOffset + (i * 2))..]);
+            BinaryPrimitives.ReverseEndianness(checksums[..Entries], checksums);
+            BinaryPrimitives.ReverseEndianness(generations[..Entries], generations);
         }
 
         return true;
