@@ -172,6 +172,7 @@ internal sealed class SpaceRequests(
         return await group.Wait();
     }
 
+    /// <summary>Writes and makes the write durable by a flush round. A durable write of its disks would not do: its entry is in the log (ADR 40).</summary>
     private async LaneTask<IoError> WriteThrough(long offset, IoBuffer source)
     {
         IoError error = await Write(offset, source, WriteFlags.None);
