@@ -39,8 +39,8 @@ public interface ILayout
     StripPiece First(long offset, long length);
 
     /// <summary>
-    /// Bytes of a strip, where strips of one column that follow each other in its slabs can be one piece; 0: they cannot. Whole strips then go round the
-    /// columns, and <see cref="RunWindow"/> is not 0.
+    /// Bytes of a strip, where strips of one column that follow each other in its slabs can be one piece; 0: they cannot. Whole strips then go round
+    /// the columns, and <see cref="RunWindow"/> is not 0.
     /// </summary>
     int RunStrip => 0;
 
