@@ -14,9 +14,8 @@ const string usage = """
                   --rounds N  --milliseconds N  --patience SECONDS
                   --only SECTION       peers (the host beside other servers), tiers (what map and heat of tiered disks take in memory), jobs (what clients keep
                                        beside them), checksums (what they cost), strips (what short ones cost), device (the block device), parity (its arithmetic
-                                       over ISA-L's), cores (processor
-                                       time of a request on disks that take none) or lanes (two virtual disks on two data lanes); the rest of the
-                                       file stays
+                                       over ISA-L's), cores (processor time of a request on disks that take none) or lanes (two virtual disks on two
+                                       data lanes); the rest of the file stays
                   --memory FOLDER  --disk FOLDER  --output FILE
       cached-write  processor time of a write that a write cache takes, in process, over two raw journal writes
                   --rounds N (5)  --disk FOLDER

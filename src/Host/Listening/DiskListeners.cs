@@ -25,6 +25,9 @@ internal sealed class DiskListeners(ListenStore store, StorageSubsystem subsyste
     public string? UriOf(string uniqueId, string friendlyName) => _listening.TryGetValue(uniqueId, out Listening? listening)
         ? ListenAddress.Uri(listening.Endpoint, listening.Relay is not null, friendlyName) : null;
 
+    /// <summary>Returns the addresses of the clients of a virtual disk that have come through TLS: to its server they are this process.</summary>
+    public IEnumerable<string> TlsClientsOf(string uniqueId) => _listening.GetValueOrDefault(uniqueId)?.Relay?.Clients ?? [];
+
     /// <summary>Returns what a command asks for, checked; null: it asks for no address.</summary>
     /// <exception cref="StorageException">
     /// The address is none or taken, other machines reach it without TLS, the certificates cannot be used, or the virtual disk listens at another address;

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
@@ -32,6 +33,7 @@ internal sealed class TlsRelay : IAsyncDisposable
     private readonly string _certificates;
     private readonly string _export;
     private readonly Task _accepting;
+    private readonly ConcurrentDictionary<string, bool> _served = [];   // clients that have come through TLS, by address
     private int _connections;
 
     private TlsRelay(Socket listener, string certificates, string export)
@@ -46,6 +48,9 @@ internal sealed class TlsRelay : IAsyncDisposable
     /// <param name="export">Path of the Unix socket of the virtual disk.</param>
     /// <exception cref="StorageException">The address is taken or not of this machine.</exception>
     public static TlsRelay Start(IPEndPoint endpoint, string certificates, string export) => new(Bind(endpoint), certificates, export);
+
+    /// <summary>Addresses of the clients that have come through TLS.</summary>
+    public ICollection<string> Clients => _served.Keys;
 
     /// <summary>Refuses an address that cannot be listened at now.</summary>
     /// <exception cref="StorageException">It is taken or not of this machine.</exception>
@@ -124,7 +129,7 @@ internal sealed class TlsRelay : IAsyncDisposable
             client.NoDelay = true;
             client.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
             await using NetworkStream plain = new(client);
-            await ServeAsync(plain).ConfigureAwait(false);
+            await ServeAsync(plain, peer).ConfigureAwait(false);
         }
         catch (Exception e) when (e is AuthenticationException or StorageException)
         {
@@ -140,11 +145,12 @@ internal sealed class TlsRelay : IAsyncDisposable
         }
         finally
         {
+            _served.TryRemove(peer, out _);
             End(client);
         }
     }
 
-    private async Task ServeAsync(NetworkStream plain)
+    private async Task ServeAsync(NetworkStream plain, string peer)
     {
         using CancellationTokenSource patience = CancellationTokenSource.CreateLinkedTokenSource(_stopped.Token);
         patience.CancelAfter(s_negotiationMax);
@@ -159,6 +165,7 @@ internal sealed class TlsRelay : IAsyncDisposable
         await socket.ConnectAsync(new UnixDomainSocketEndPoint(_export), patience.Token).ConfigureAwait(false);
         await using NetworkStream export = new(socket);
         await StartTls.EnterAsync(export, flags, patience.Token).ConfigureAwait(false);
+        _served[peer] = true;
         await PassOnAsync(tls, export, socket).ConfigureAwait(false);
     }
 

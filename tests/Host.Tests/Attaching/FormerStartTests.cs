@@ -79,6 +79,8 @@ public sealed class FormerStartTests : IDisposable
 
         public string Method => "Kernel";
 
+        public string Patience => "for 1 s";
+
         public bool NeedsHost => true;
 
         internal void Restart()

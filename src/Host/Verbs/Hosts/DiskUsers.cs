@@ -9,8 +9,8 @@ namespace TierSpaces.Host.Verbs.Hosts;
 /// <summary>Users of a virtual disk: of its block device, and clients of its NBD export. The connections that make its block device are none.</summary>
 /// <param name="Name">Friendly name of the virtual disk.</param>
 /// <param name="Device">Use of its block device; null for none.</param>
-/// <param name="Clients">Its NBD clients.</param>
-internal sealed record DiskUsers(string Name, DeviceUse? Device, LanePeer[] Clients)
+/// <param name="Clients">Names of its NBD clients.</param>
+internal sealed record DiskUsers(string Name, DeviceUse? Device, string[] Clients)
 {
     /// <summary>The users in words.</summary>
     public string Text => $"Virtual disk '{Name}': {string.Join("; ", Device is null ? [ClientText] : Clients.Length == 0 ? [Device.Text] : [Device.Text, ClientText])}.";
@@ -18,7 +18,7 @@ internal sealed record DiskUsers(string Name, DeviceUse? Device, LanePeer[] Clie
     /// <summary>What happens to the clients when the host stops.</summary>
     public string WhatStopDoes => $"Virtual disk '{Name}': {ClientText} lost the connection and have to connect again.";
 
-    private string ClientText => $"NBD clients: {string.Join(", ", Clients.Select(NameOf))}";
+    private string ClientText => $"NBD clients: {string.Join(", ", Clients)}";
 
     /// <summary>Returns the virtual disks that are in use, by name.</summary>
     public static async Task<IReadOnlyList<DiskUsers>> ListAsync(HostServices services)
@@ -37,7 +37,10 @@ internal sealed record DiskUsers(string Name, DeviceUse? Device, LanePeer[] Clie
         {
             string id = Identifiers.OfVirtualDisk(disk.Id.Value);
             AttachRecord? record = records.FirstOrDefault(record => record.UniqueId == id);
-            LanePeer[] others = [.. peers.Where(peer => !IsOwn(peer, record))];
+            string[] others =
+            [
+                .. peers.Where(peer => !IsOwn(peer, record)).Select(NameOf), .. services.Listeners.TlsClientsOf(id).Select(static address => $"tls:{address}"),
+            ];
             if (others.Length > 0)
             {
                 found[id] = new DiskUsers(disk.FriendlyName, found.GetValueOrDefault(id)?.Device, others);
@@ -54,7 +57,10 @@ internal sealed record DiskUsers(string Name, DeviceUse? Device, LanePeer[] Clie
             .Where(disk => clients.ContainsKey(disk.Id.Value)).Select(disk => (disk, clients[disk.Id.Value])).ToList();
     }
 
-    /// <summary>Whether a connection carries the block device of its virtual disk: the host makes the one of kernel NBD, other ways have processes.</summary>
+    /// <summary>
+    /// Whether a connection carries the block device of its virtual disk, or a client of the host's own TLS: the host makes the one of kernel NBD, other ways
+    /// have processes.
+    /// </summary>
     private static bool IsOwn(LanePeer peer, AttachRecord? record) =>
         peer.Process == Environment.ProcessId || record?.Processes.Any(process => process.Id == peer.Process) == true;
 
