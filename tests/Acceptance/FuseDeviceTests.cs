@@ -48,7 +48,7 @@ public sealed class FuseDeviceTests : IDisposable
                 Thread.Sleep(s_isLong ? _random.Next(2100, 3000) : _random.Next(200, 1500));   // a host that never serves 2 s is started later and later
                 if (kill % 60 == 5)
                 {
-                    KillSupervisor();
+                    KillSupervisor(mounts.Length);
                 }
 
                 pauses.Add(_home.KillHost(_home.Host).TotalSeconds);
@@ -292,13 +292,17 @@ public sealed class FuseDeviceTests : IDisposable
         return 1;
     }
 
-    private void KillSupervisor()
+    private void KillSupervisor(int disks)
     {
         int victim = _home.Supervisor;
         Home.Kill(victim);
         _home.Eventually("there is another supervisor", () => _home.Supervisor is var other && other != victim && Directory.Exists($"/proc/{other}"));
-        Thread.Sleep(500);   // it is given the connections
+        _home.Eventually("it has the connections", () => CountConnections(_home.Supervisor) == disks);
     }
+
+    /// <summary>Connections to the kernel's FUSE that a process has open.</summary>
+    private static int CountConnections(int process) => Directory.GetFileSystemEntries($"/proc/{process}/fd")
+        .Select(static descriptor => new FileInfo(descriptor).LinkTarget).Count(static target => target == "/dev/fuse");
 
     /// <summary>Errors that the kernel has logged of devices; 0 where its log may not be read.</summary>
     private static int KernelErrors(string[] devices)

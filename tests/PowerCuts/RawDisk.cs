@@ -155,7 +155,7 @@ internal sealed unsafe class RawDisk : IDisposable
         }
 
         IoVector vector = new() { Base = data, Length = (nuint)length };
-        nint written = Libc.WriteVectorAt(_descriptor, &vector, offset, isDurable ? Libc.RwDataSync : 0);
+        nint written = Libc.WriteVectorsAt(_descriptor, &vector, 1, (nuint)length, offset, isDurable ? Libc.RwDataSync : 0);
         Require(written == length, "a write", write);
         NativeMemory.AlignedFree(data);
     }

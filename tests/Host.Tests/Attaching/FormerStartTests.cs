@@ -81,8 +81,6 @@ public sealed class FormerStartTests : IDisposable
 
         public string Patience => "for 1 s";
 
-        public bool NeedsHost => true;
-
         internal void Restart()
         {
             Disks.Clear();
