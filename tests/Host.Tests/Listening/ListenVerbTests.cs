@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using TierSpaces.Acceptance;
 
 namespace TierSpaces.Host.Tests.Listening;
 
@@ -174,6 +175,38 @@ public sealed class ListenVerbTests : IDisposable
         Assert.Contains("export-size: 33554432", Run("nbdinfo", $"{uri}?tls-certificates={client}"));
     }
 
+    /// <summary>All disks of a pool go, the pool is closed, and opened again when they are back: without a command, and without another host.</summary>
+    [Fact]
+    public void While_its_pool_is_closed_no_client_is_served()
+    {
+        int tls = FreePort();
+        _scratch.Succeed(
+            "New-PhysicalDisk", "-Path", $"{_scratch.Root}/e1.img,{_scratch.Root}/e2.img", "-Size", "256MB", "-LatencyProfile", "NVMe", "-MediaType", "SSD");
+        _scratch.Succeed("New-StoragePool", "-FriendlyName", "q", "-PhysicalDisks", "e1,e2");
+        foreach (string name in (string[])["plain", "ciphered"])
+        {
+            _scratch.Succeed("New-VirtualDisk", "q", "-FriendlyName", name, "-Size", "32MB", "-ResiliencySettingName", "Mirror");
+        }
+
+        string folder = _certificates.Server(Path.Combine(_scratch.Root, "server"), verifiesClients: true);
+        _scratch.Succeed("Connect-VirtualDisk", "plain", "-AttachMethod", "NbdUri", "-ListenAddress", $"127.0.0.1:{_port}");
+        _scratch.Succeed(
+            "Connect-VirtualDisk", "ciphered", "-AttachMethod", "NbdUri", "-ListenAddress", $"127.0.0.1:{tls}", "-TlsCertificatePath", folder);
+        Assert.True(CanConnect(_port) && CanConnect(tls));
+
+        using (NbdClient client = new(_scratch.One("Get-VirtualDisk", "plain").GetProperty("NbdUri").GetString()!))
+        {
+            _scratch.Succeed("Set-EmulatedDiskFault", "e*", "-Pull");
+            Scratch.Eventually("a write fails", () => Fails(client));
+        }
+
+        Scratch.Eventually("no client is served", () => !CanConnect(_port) && !CanConnect(tls));
+        Assert.Equal((null, null), (UriOf("plain"), UriOf("ciphered")));
+        _scratch.Succeed("Set-EmulatedDiskFault", "e*", "-Clear");
+        Scratch.Eventually("clients are served again", () => CanConnect(_port) && CanConnect(tls));
+        Assert.Equal($"nbds://127.0.0.1:{tls}/ciphered", UriOf("ciphered"));
+    }
+
     [Fact]
     public void Tools_of_others_use_the_disk_in_the_clear_over_loopback()
     {
@@ -242,6 +275,19 @@ public sealed class ListenVerbTests : IDisposable
     }
 
     private string Error(params string[] words) => _scratch.Run(words).Error;
+
+    private static bool Fails(NbdClient client)
+    {
+        try
+        {
+            client.Send(1, NbdClient.Write, NbdClient.ForceUnitAccess, 0, 4096, new byte[4096]);
+            return client.NextAnswer().Error != 0;
+        }
+        catch (SocketException)
+        {
+            return true;
+        }
+    }
 
     private static bool CanConnect(int port)
     {
