@@ -84,7 +84,7 @@ internal sealed class CutSeries : IDisposable
         _before = _server.Snapshot();
         bool isFuse = _random.Next(2) == 0;
         long early = isEarly ? 1 + _random.NextInt64(_recoveryChanges) : long.MaxValue;
-        long late = 1 + (long)Math.Pow(30_000, 0.4 + (0.6 * _random.NextDouble()));   // 63 to 30,000, as many of each length
+        long late = 1 + (long)Math.Pow(50_000, 0.5 + (0.5 * _random.NextDouble()));   // 224 to 50,000, as many of each length
         int rule = _random.Next(8);
         int ruleSeed = _random.Next();
         _server.OnLane(() =>
