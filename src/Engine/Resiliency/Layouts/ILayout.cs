@@ -44,7 +44,9 @@ public interface ILayout
     /// </summary>
     int RunStrip => 0;
 
-    /// <summary>Bytes of address space, a divisor of <see cref="RowSize"/>, in which the strips of a column are in one dirty region and one checksum page.</summary>
+    /// <summary>
+    /// Bytes of address space, a divisor of <see cref="RowSize"/>, in which the strips of a column are in one dirty region and one checksum page.
+    /// </summary>
     long RunWindow => 0;
 
     /// <summary>Returns the address of a block of data.</summary>
