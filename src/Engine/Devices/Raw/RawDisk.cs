@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Devices.Raw;
 //
 //   Direct    aligned requests go to the lane; other requests go through UnalignedAccess
 //   Buffered  a read asks the page cache first (RWF_NOWAIT), unless the file is foreign, then goes to the lane
-//   Memory    reads and writes are plain calls here and now; large ones go to the lane, whose backend copies on another thread while the lane works
+//   Memory    reads and writes are plain calls here and now
 //
 // Invariants
 //  1. Every request is checked against geometry and closing before anything is touched.
@@ -23,9 +23,6 @@ namespace TierSpaces.Engine.Devices.Raw;
 /// <summary>A member disk over an image file or a block device.</summary>
 public sealed class RawDisk : IDisk
 {
-    /// <summary>Bytes from which on the backend copies beside the lane; less is copied sooner than another thread is woken.</summary>
-    private const int OffLaneFrom = 128 << 10;
-
     private readonly OpenedDevice _device;
     private readonly LaneFile _file;
     private readonly UnalignedAccess? _unaligned;     // direct access only
@@ -98,7 +95,7 @@ public sealed class RawDisk : IDisk
             return new LaneTask<IoError>(error);
         }
 
-        if (_device.Access == DiskAccess.Memory && target.Length < OffLaneFrom)
+        if (_device.Access == DiskAccess.Memory)
         {
             return new LaneTask<IoError>(ReadNow(offset, target));
         }
@@ -122,7 +119,7 @@ public sealed class RawDisk : IDisk
         }
 
         bool durable = (flags & WriteFlags.ForceUnitAccess) != 0;
-        if (_device.Access == DiskAccess.Memory && source.Length < OffLaneFrom)
+        if (_device.Access == DiskAccess.Memory)
         {
             return new LaneTask<IoError>(WriteNow(offset, source, durable));
         }
