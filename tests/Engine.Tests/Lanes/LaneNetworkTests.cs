@@ -86,8 +86,8 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
         foreach (string line in File.ReadLines("/proc/self/smaps"))
         {
             string[] range = line.Split(' ')[0].Split('-');
-            if (range.Length == 2 && long.TryParse(range[0], NumberStyles.HexNumber, null, out long from) && long.TryParse(range[1], NumberStyles.HexNumber, null,
-                out long to))
+            if (range.Length == 2 && long.TryParse(range[0], NumberStyles.HexNumber, null, out long from)
+                && long.TryParse(range[1], NumberStyles.HexNumber, null, out long to))
             {
                 isIn = address >= from && address < to;
             }
