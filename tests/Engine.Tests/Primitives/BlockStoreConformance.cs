@@ -70,11 +70,11 @@ public abstract class BlockStoreConformance
     [Fact]
     public void ARequestOutsideOrUnalignedIsRefusedAndChangesNothing() => WithStore(async (lane, store) =>
     {
-        int block = store.Geometry.BlockSize;
+        int block = store.Geometry.BlockSize, part = store.Geometry.SmallestRequest / 2;
         long length = store.Geometry.Length;
         await Fill(lane, store, length - block, block, 7, WriteFlags.None);
         (long Offset, int Length)[] bad =
-            [(length, block), (length - block, 2 * block), (-block, block), (long.MaxValue - block + 1, block), (1, block), (0, block - 1), (block / 2, block)];
+            [(length, block), (length - block, 2 * block), (-block, block), (long.MaxValue - block + 1, block), (1, block), (0, block - 1), (part, block)];
         foreach ((long offset, int count) in bad)
         {
             Assert.Equal(IoError.InvalidArgument, await Fill(lane, store, offset, count, 9, WriteFlags.None));
