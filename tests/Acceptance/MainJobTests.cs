@@ -10,12 +10,14 @@ namespace TierSpaces.Acceptance;
 public class MainJobTests
 {
     private const int Seconds = 6;
+    private static readonly bool s_isLong = Environment.GetEnvironmentVariable("TIERSPACES_TEST_LONG") == "1";
 
     [Theory]
     [InlineData("ext4")]
     [InlineData("xfs")]
     public void Mounted_file_system(string type)
     {
+        Assert.SkipUnless(s_isLong || type == "ext4", "Kills under FUSE devices cover xfs in the short run.");
         Tool.NeedDevices();
         Tool.Find($"mkfs.{type}");
         using Home home = new();
