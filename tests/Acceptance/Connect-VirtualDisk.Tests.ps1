@@ -60,7 +60,8 @@ Describe 'Connect-VirtualDisk -AttachMethod' {
         $disk = Connect-VirtualDisk Data -AttachMethod NbdUri -PassThru -WarningVariable said -WarningAction SilentlyContinue
         $disk.AttachMethod | Should -Be 'NbdUri'
         $disk.DevicePath | Should -BeNullOrEmpty
-        "$said" | Should -Match 'No block device: none was asked for'
+        $disk.AttachReason | Should -Match 'No block device: none was asked for'
+        $said | Should -BeNullOrEmpty
     }
 
     It 'makes the device in the way that is asked for, and refuses another while it is there: <_>' -ForEach Fuse, NbdFuse {

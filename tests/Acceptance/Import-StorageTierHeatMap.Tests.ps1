@@ -39,7 +39,7 @@ Describe 'Import-StorageTierHeatMap' {
 
     It 'keeps it over a restart' {
         $before = @(Get-StorageTierHeatMap Copy).Slice
-        $null = Stop-TierSpacesHost
+        $null = Stop-TierSpacesHost -KeepAttached -WarningAction Ignore
         @(Get-StorageTierHeatMap Copy).Slice | Should -Be $before
     }
 
