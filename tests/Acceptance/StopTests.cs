@@ -116,6 +116,30 @@ public sealed class StopTests : IDisposable
         FileSystem.Check("ext4", DeviceOf("Data"));
     }
 
+    /// <summary>A device that the system does not give up keeps no other one, and not the host, from its end.</summary>
+    [Fact]
+    public void A_forced_stop_goes_on_past_a_device_that_cannot_be_removed()
+    {
+        string tools = Directory.CreateDirectory(_home.PathOf("bin")).FullName, losetup = Path.Combine(tools, "losetup"), keep = _home.PathOf("keep");
+        File.WriteAllText(losetup, $"#!/bin/sh\n[ \"$1\" != --detach ] || ! grep -qsxF \"$2\" {keep} || exit 3\nexec {Tool.Find("losetup")} \"$@\"\n");
+        File.SetUnixFileMode(losetup, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+        _home.Variables["PATH"] = $"{tools}:{Environment.GetEnvironmentVariable("PATH")}";
+        _home.NewPool();
+        string kept = NewDisk("Kept", "Fuse");
+        NewDisk("Other", "Fuse");
+        File.WriteAllText(keep, kept);
+        Answer stopped = _home.Try("stop", "-Force");
+        Assert.True(stopped.ExitCode == 0, stopped.Text);
+        Assert.Contains($"{kept} is not removed: losetup", stopped.Text, StringComparison.Ordinal);
+        Assert.Contains("No host runs", _home.Try("status").Text, StringComparison.Ordinal);
+        string[] files = Tool.Run("losetup", "--list", "--noheadings", "--output", "BACK-FILE").Split('\n');
+        Assert.Single(files, file => file.Contains(_home.Root, StringComparison.Ordinal));
+        File.Delete(keep);
+        _home.Run("Disconnect-VirtualDisk", "Kept", "-Force");
+        _home.Run("stop", "-Force");
+        AssertNothingIsLeft();
+    }
+
     [Fact]
     public void Force_and_KeepAttached_exclude_each_other()
     {

@@ -68,7 +68,7 @@ internal static class HostProcess
         DeviceWatch watch = new DeviceWatch(services);
         watch.Start();
         await services.StopRequested.ConfigureAwait(false);
-        ServiceManager.Notify("STOPPING=1");
+        ServiceManager.TryNotify("STOPPING=1");
         guard?.Stop();
         hostLock.Write(HostPaths.StoppedLine);
         await services.Health.StopAsync().ConfigureAwait(false);   // what closes now is no fault
@@ -119,7 +119,7 @@ internal static class HostProcess
             Detachment.RedirectToLog(paths);
         }
 
-        ServiceManager.Notify("READY=1");
+        ServiceManager.TryNotify("READY=1");
         HostLog.Write($"ready on {paths.Socket}");
     }
 

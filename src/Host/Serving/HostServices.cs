@@ -222,15 +222,25 @@ internal sealed class HostServices : IAsyncDisposable
             return [];
         }
 
-        if (isServed)
+        List<string> remarks = isServed ? [.. await Volumes.Release.ReleaseAsync(record.Device).ConfigureAwait(false)] : [];
+        try
         {
-            IReadOnlyList<string> remarks = await Volumes.Release.ReleaseAsync(record.Device).ConfigureAwait(false);
             Attachments.Detach(uniqueId, force: true);
-            return remarks;
+        }
+        catch (Exception e) when (e is AttachException or IOException)
+        {
+            remarks.Add($"Virtual disk '{record.FriendlyName}': {record.Device} is not removed: {e.Message}");
         }
 
-        Attachments.Detach(uniqueId, force: true);
-        return await Volumes.Release.ReleaseAsync(record.Device).ConfigureAwait(false);
+        remarks.AddRange(isServed ? [] : await Volumes.Release.ReleaseAsync(record.Device).ConfigureAwait(false));
+        return remarks;
+    }
+
+    /// <summary>Forgets what was asked for when a virtual disk was connected, now that it is not or is gone: its TCP address and its way of attachment.</summary>
+    public async Task ForgetConnectionAsync(string uniqueId)
+    {
+        await Listeners.ForgetAsync(uniqueId).ConfigureAwait(false);
+        Attachments.SetMethod(uniqueId, null);
     }
 
     /// <summary>Hands what has to outlive this host to a supervisor that was just started.</summary>

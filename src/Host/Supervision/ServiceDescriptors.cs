@@ -1,8 +1,6 @@
+using System.Collections.Concurrent;
 using System.Globalization;
-using System.Net.Sockets;
-using System.Text;
 using TierSpaces.Engine.Lanes.Native;
-using TierSpaces.Host.Native;
 
 namespace TierSpaces.Host.Supervision;
 
@@ -19,34 +17,30 @@ internal sealed class ServiceDescriptors : IKeptDescriptors
     private const int GetFlags = 1;      // F_GETFD
     private const int SetFlags = 2;      // F_SETFD
     private const int CloseOnExec = 1;
-    private readonly string _socket;
-    private readonly Dictionary<string, int> _passed;   // by name; what this process was given, until it is taken
-
-    private ServiceDescriptors(string socket, Dictionary<string, int> passed) => (_socket, _passed) = (socket, passed);
+    private readonly ConcurrentDictionary<string, int> _passed = Passed();   // by name; what this process was given, until it is taken
 
     /// <summary>Returns the store of the service that this process is; null where the service manager has none for it.</summary>
-    public static ServiceDescriptors? OfThisProcess() =>
-        Environment.GetEnvironmentVariable("NOTIFY_SOCKET") is { Length: > 0 } socket && HasStore() ? new ServiceDescriptors(socket, Passed()) : null;
+    public static ServiceDescriptors? OfThisProcess() => ServiceManager.IsThere && HasStore() ? new ServiceDescriptors() : null;
 
     /// <inheritdoc/>
     public bool TryKeep(string id, int descriptor)
     {
         Drop(id);
-        return Send($"FDSTORE=1\nFDPOLL=0\nFDNAME={NameOf(id)}", descriptor);   // without polling: a connection that has an error is still ours to end
+        return ServiceManager.TryNotify($"FDSTORE=1\nFDPOLL=0\nFDNAME={NameOf(id)}", descriptor);   // not polled: one with an error is kept, too
     }
 
     /// <inheritdoc/>
-    public int Take(string id) => _passed.Remove(NameOf(id), out int descriptor) ? descriptor : -1;
+    public int Take(string id) => _passed.TryRemove(NameOf(id), out int descriptor) ? descriptor : -1;
 
     /// <inheritdoc/>
     public void Drop(string id)
     {
-        if (_passed.Remove(NameOf(id), out int descriptor))
+        if (_passed.TryRemove(NameOf(id), out int descriptor))
         {
             _ = Libc.Close(descriptor);
         }
 
-        _ = Send($"FDSTOREREMOVE=1\nFDNAME={NameOf(id)}", -1);
+        _ = ServiceManager.TryNotify($"FDSTOREREMOVE=1\nFDNAME={NameOf(id)}");
     }
 
     /// <summary>Names of descriptors are printable ASCII without colons.</summary>
@@ -57,9 +51,9 @@ internal sealed class ServiceDescriptors : IKeptDescriptors
     private static bool IsPositive(string variable) =>
         int.TryParse(Environment.GetEnvironmentVariable(variable), NumberStyles.None, CultureInfo.InvariantCulture, out int value) && value > 0;
 
-    private static Dictionary<string, int> Passed()
+    private static ConcurrentDictionary<string, int> Passed()
     {
-        Dictionary<string, int> passed = [];
+        ConcurrentDictionary<string, int> passed = [];
         bool isOurs = Environment.GetEnvironmentVariable("LISTEN_PID") == Environment.ProcessId.ToString(CultureInfo.InvariantCulture);
         string[] names = isOurs ? (Environment.GetEnvironmentVariable("LISTEN_FDNAMES") ?? "").Split(':', StringSplitOptions.RemoveEmptyEntries) : [];
         for (int i = 0; i < names.Length; i++)
@@ -73,19 +67,5 @@ internal sealed class ServiceDescriptors : IKeptDescriptors
         }
 
         return passed;
-    }
-
-    private bool Send(string text, int descriptor)
-    {
-        try
-        {
-            using Socket socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
-            socket.Connect(new UnixDomainSocketEndPoint(_socket[0] == '@' ? "\0" + _socket[1..] : _socket));
-            return DescriptorMessages.Send((int)socket.Handle, Encoding.UTF8.GetBytes(text), descriptor) > 0;
-        }
-        catch (SocketException)
-        {
-            return false;
-        }
     }
 }

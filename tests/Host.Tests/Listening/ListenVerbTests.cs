@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using TierSpaces.Acceptance;
@@ -158,6 +159,51 @@ public sealed class ListenVerbTests : IDisposable
 
         _scratch.Succeed("Disconnect-VirtualDisk", "v");
         Assert.False(CanConnect(_port));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_forced_disconnection_ends_the_address_for_good(bool isTls)
+    {
+        if (isTls)
+        {
+            ConnectWithTls(verifiesClients: true);
+        }
+        else
+        {
+            _scratch.Succeed("Connect-VirtualDisk", "v", "-AttachMethod", "NbdUri", "-ListenAddress", $"127.0.0.1:{_port}");
+        }
+
+        Assert.True(CanConnect(_port));
+        _scratch.Succeed("Disconnect-VirtualDisk", "v", "-Force");
+        Assert.False(CanConnect(_port));
+        _scratch.Succeed("Connect-VirtualDisk", "v", "-AttachMethod", "NbdUri");
+        Assert.Null(UriOf("v"));
+        _scratch.Succeed("stop");
+        Assert.Null(UriOf("v"));   // by the next host
+        Assert.False(CanConnect(_port));
+    }
+
+    [Fact]
+    public void A_stop_is_refused_while_a_client_is_connected_over_TLS()
+    {
+        RequireTools();
+        ConnectWithTls(verifiesClients: true);
+        string client = _certificates.Client(Path.Combine(_scratch.Root, "client"));
+        using Process user = _scratch.StartAs(
+            "stdbuf",
+            [
+                "-oL", "qemu-io", "--object", $"tls-creds-x509,id=tls0,dir={client},endpoint=client", "-c", "read 0 4k", "-c", "sleep 60000",
+                "--image-opts", $"driver=nbd,host=127.0.0.1,port={_port},export=v,tls-creds=tls0",
+            ]);
+        Assert.StartsWith("read 4096", user.StandardOutput.ReadLine());
+        Scratch.Answer refused = _scratch.Run("stop");
+        Assert.Equal(1, refused.ExitCode);
+        Assert.Matches(@"Virtual disk 'v': NBD clients: tls:127\.0\.0\.1:[0-9]+\.", refused.Error);
+        user.Kill();
+        user.WaitForExit();
+        Scratch.Eventually("the host stops", () => _scratch.Run("stop").ExitCode == 0);
     }
 
     [Fact]

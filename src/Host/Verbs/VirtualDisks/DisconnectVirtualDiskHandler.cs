@@ -42,6 +42,8 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
                 {
                     reply.Warn(remark);
                 }
+
+                await services.ForgetConnectionAsync(record.UniqueId).ConfigureAwait(false);
             }).ConfigureAwait(false);
         }
     }
@@ -62,6 +64,7 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
         return selected;
     }
 
+    /// <summary>One that is not open stays connected in its pool: there is no export to end.</summary>
     private async Task<VirtualDiskStatus> DisconnectInUseAsync(VirtualDiskStatus disk, string id, ReplyBuilder<VirtualDiskInfo> reply)
     {
         bool isServed = disk.SocketPath.Length > 0;
@@ -73,24 +76,34 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
         services.Volumes.Store.Release(id);
         try
         {
-            return await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            return await EndAsync(disk, id).ConfigureAwait(false);
         }
         catch (ManagementException problem) when (!isServed)
         {
             reply.Warn($"Virtual disk '{disk.Description.FriendlyName}' has no device any more and is connected again when it can be opened: {problem.Message}");
             return disk;
         }
+        catch (ManagementException)
+        {
+            services.Volumes.RestoreLater(services, id);
+            throw;
+        }
     }
 
-    /// <summary>A virtual disk that stays connected gets its block device back.</summary>
-    private async Task<VirtualDiskStatus> DisconnectAsync(VirtualDiskStatus disk, string id)
+    private Task<VirtualDiskStatus> DisconnectAsync(VirtualDiskStatus disk, string id)
     {
         services.Detach(id);
+        return EndAsync(disk, id);
+    }
+
+    /// <summary>Ends the export of a virtual disk that has no device any more. One that stays connected gets its device back.</summary>
+    private async Task<VirtualDiskStatus> EndAsync(VirtualDiskStatus disk, string id)
+    {
         try
         {
-            VirtualDiskStatus detached = await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
-            await services.Listeners.ForgetAsync(id).ConfigureAwait(false);
-            return detached;
+            VirtualDiskStatus ended = await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            await services.ForgetConnectionAsync(id).ConfigureAwait(false);
+            return ended;
         }
         catch (ManagementException) when (disk.SocketPath.Length > 0)
         {

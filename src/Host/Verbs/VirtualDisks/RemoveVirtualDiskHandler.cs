@@ -43,7 +43,7 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
         try
         {
             bool removed = await services.Subsystem.VirtualDisks.RemoveAsync(disk.Description.Id.Value).ConfigureAwait(false);
-            await services.Listeners.ForgetAsync(id).ConfigureAwait(false);
+            await services.ForgetConnectionAsync(id).ConfigureAwait(false);
             return removed;
         }
         catch (ManagementException) when (disk.SocketPath.Length > 0)
