@@ -236,7 +236,7 @@ internal sealed class HostServices : IAsyncDisposable
         return remarks;
     }
 
-    /// <summary>Forgets what was asked for when a virtual disk was connected, now that it is not or is gone: its TCP address and its way of attachment.</summary>
+    /// <summary>Forgets what was asked for when a virtual disk was connected, now that it is not or is gone: its TCP address and its way.</summary>
     public async Task ForgetConnectionAsync(string uniqueId)
     {
         await Listeners.ForgetAsync(uniqueId).ConfigureAwait(false);
