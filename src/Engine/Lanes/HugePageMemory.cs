@@ -28,5 +28,9 @@ internal sealed unsafe class HugePageMemory : IMemorySource
     }
 
     /// <inheritdoc/>
-    public void GiveBack(byte* memory, int size) => NativeMemory.AlignedFree(memory);
+    public void GiveBack(byte* memory, int size)
+    {
+        _ = Libc.UnlockMemory(memory, (nuint)size);   // a lane locks what it serves block devices from; the allocator would hand it out locked
+        NativeMemory.AlignedFree(memory);
+    }
 }

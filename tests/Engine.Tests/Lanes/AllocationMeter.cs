@@ -10,6 +10,20 @@ public sealed class AllocationMeter
 
     public long Least { get; private set; } = long.MaxValue;
 
+    /// <summary>The least number of bytes that <paramref name="work"/> allocates in one of five windows.</summary>
+    public static long LeastOf(Action work)
+    {
+        AllocationMeter meter = new();
+        for (int window = 0; window < 5; window++)
+        {
+            meter.Begin();
+            work();
+            meter.End();
+        }
+
+        return meter.Least;
+    }
+
     public void Begin() => _start = GC.GetAllocatedBytesForCurrentThread();
 
     public void End() => Least = Math.Min(Least, GC.GetAllocatedBytesForCurrentThread() - _start);

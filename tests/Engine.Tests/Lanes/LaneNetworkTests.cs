@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using System.Runtime.InteropServices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
@@ -76,6 +77,31 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
             Assert.Contains(" lo", FlagsOf(address), StringComparison.Ordinal);
         }
     }
+
+    /// <summary>The allocator keeps memory that is given back for the next request of its size: there it would lie locked, and count for ever.</summary>
+    [Fact]
+    public void TheMemoryOfALaneThatEndedIsNotLocked()
+    {
+        KeepFreeMemory();
+        nint address = 0;
+        using (TestLane test = TestLane.Create(backend))
+        using (Socket messages = new(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false })
+        {
+            test.Run(async () =>
+            {
+                await test.Lane.Yield();
+                test.Lane.Network.OpenMessages((int)messages.Handle, static () => { });
+                address = AddressOf(test.Lane.Buffers.Rent(1 << 20));
+                return true;
+            });
+            Assert.Contains(" lo", FlagsOf(address), StringComparison.Ordinal);
+        }
+
+        Assert.DoesNotContain(" lo", FlagsOf(address), StringComparison.Ordinal);
+    }
+
+    /// <summary>The allocator maps what is large by itself, until it has seen such a piece come back: from then on it keeps what is smaller.</summary>
+    private static unsafe void KeepFreeMemory() => NativeMemory.AlignedFree(NativeMemory.AlignedAlloc(24 << 20, 4096));
 
     private static unsafe nint AddressOf(IoBuffer buffer) => (nint)buffer.Pointer;
 

@@ -41,6 +41,9 @@ internal static unsafe partial class Libc
     [DllImport(Library, EntryPoint = "mlock")]
     internal static extern int LockMemory(void* address, nuint length);
 
+    [DllImport(Library, EntryPoint = "munlock")]
+    internal static extern int UnlockMemory(void* address, nuint length);
+
     [DllImport(Library, EntryPoint = "readv")]
     internal static extern nint ReadVector(int descriptor, IoVector* vectors, int count);
 
