@@ -209,6 +209,7 @@ public sealed class SpaceWorld : ISimWorld
             ParityJournalBlocks = shape.Parities > 0 ? ParityJournalBlocks : 0,
             FirstWriteJournal = shape.Checksums ? _state.MapMemory("notes", 64 + (2 * 16 * _scenario.JournalSlots)) : null,
             CachedPagesMax = _scenario.CachedPagesMax,
+            RegionsPerMark = 1 << (int)(Lane.NextRandom() % 4),   // what a row has dirty is no part of a format: each opening may mark as it likes
             CleanAfterNs = 2_000_000_000,
         };
         Space = isNew ? await Space.Create(Host, options) : await Space.Open(Host, options);

@@ -341,7 +341,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
     {
         ChecksumPage page = _pages.Add(row, column, index);
         page.Pin();
-        bool read = await Read(page);
+        bool read = row.TakeBlank((column * _shape.PagesPerSlab) + index) || await Read(page);
         if (!read)
         {
             _pages.Remove(page);

@@ -64,7 +64,12 @@ internal struct Region
     /// <summary>Records the log block of the mark; from here on the log keeps the mark, or writes it again.</summary>
     internal void NoteMark(ulong sequence) => MarkSequence = sequence;
 
-    internal void EndMark(bool isDurable) => State = isDurable ? RegionState.Dirty : RegionState.Clean;
+    /// <summary>Ends the mark; a region that is marked beside another is idle from here on.</summary>
+    internal void EndMark(bool isDurable, long nowNs)
+    {
+        State = isDurable ? RegionState.Dirty : RegionState.Clean;
+        ActiveNs = nowNs;
+    }
 
     /// <summary>All of it is resynced.</summary>
     internal void EndResync() => State = RegionState.Dirty;

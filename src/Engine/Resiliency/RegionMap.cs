@@ -14,17 +14,26 @@ namespace TierSpaces.Engine.Resiliency;
 //     is being recorded. From the moment the clean mark is appended a write marks the region again.
 //  3. A region that was dirty at an unclean stop is unresolved, and resynced part by part: a part before anything is answered from it or written to it.
 //     Its mark stays in the log meanwhile, so that writes to parts that are resynced need no other.
-//  4. A row with a region that has a mark in the log, or is dirty, is in the list of marked rows, once. What looks for such regions passes over these rows
+//  4. Where marks are slow, one covers clean neighbours too (SpaceOptions.RegionsPerMark), and a row has one such mark at a time. They are dirty without a
+//     write, which is always allowed, and cleaned like others.
+//  5. Marks are in force for so many regions at most that the log can write all of them again while it is emptied (SpaceLog.MarksMax), beside as many that
+//     are unresolved: before one more, the regions that have been idle longest are cleaned.
+//  6. A row with a region that has a mark in the log, or is dirty, is in the list of marked rows, once. What looks for such regions passes over these rows
 //     alone, whatever the size of the disk; a row without any leaves the list then.
 
 /// <summary>Dirty regions: marking, cleaning, and resync after an unclean stop.</summary>
-internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale, FlushClock clock, ILayoutEngine engine)
+internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale, FlushClock clock, SpaceFlusher flusher, ILayoutEngine engine)
 {
+    private const long FullPollNs = 1_000_000;
+
     private readonly SpaceStatus _status = space.Status;
     private readonly RowTable _rows = space.Rows;
     private readonly int _regionSize = space.Shape.RegionSize;
+    private readonly int _regionsPerMark = space.Options.RegionsPerMark;
     private readonly List<SpaceRow> _marked = [];
     private readonly Dictionary<(int Row, int Region), Resyncing> _resyncing = [];   // unresolved regions of which a part was asked for
+    private int _marking;       // regions in state Marking
+    private bool _isThinning;
 
     /// <summary>Regions that may not be answered from yet.</summary>
     internal int Unresolved { get; private set; }
@@ -57,19 +66,27 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
                 return _status.Fault;
             }
 
-            if (row.Regions[region].State == RegionState.Marking)
+            if (row.Regions[region].State == RegionState.Marking || row.IsBeingMarked)
             {
                 await _status.Changed.Wait();
                 continue;
             }
 
-            row.RegionAt(region).BeginMark();
-            IoError error = await log.Room(1);
-            ulong sequence = error == IoError.None ? log.AppendMark(IntegrityKind.Dirty, row, region) : 0;
-            NoteMark(row, region, sequence);
-            error = error == IoError.None ? await log.Commit(sequence) : error;
-            row.RegionAt(region).EndMark(error == IoError.None);
-            Dirty += error == IoError.None ? 1 : 0;
+            if (Dirty + _marking >= log.MarksMax)
+            {
+                IoError thinned = await Thin();
+                if (thinned != IoError.None)
+                {
+                    return thinned;
+                }
+
+                continue;
+            }
+
+            int width = BeginMarks(row, region);
+            IoError error = await log.Room(SpaceLog.BlocksForMarks(width == 1 ? 1 : row.Regions.Length));
+            error = error == IoError.None ? await log.Commit(AppendMarks(row, region, width)) : error;
+            EndMarks(row, region, width, error == IoError.None);
             _status.Changed.NotifyAll();
             if (error != IoError.None)
             {
@@ -232,6 +249,110 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
 
         return oldest;
     }
+
+    /// <summary>
+    /// Begins the mark of a region and of its clean neighbours: as many again as are dirty of the row, in all groups, because a load that goes through the
+    /// address space, or over much of it, comes to all columns. Returns the width of the mark.
+    /// </summary>
+    private int BeginMarks(SpaceRow row, int region)
+    {
+        int width = WidthOfMark(row);
+        for (int i = 0; i < row.Regions.Length; i++)
+        {
+            if (IsCovered(i, region, width) && row.Regions[i].State == RegionState.Clean)
+            {
+                row.RegionAt(i).BeginMark();
+                _marking++;
+            }
+        }
+
+        row.IsBeingMarked = width > 1;
+        return width;
+    }
+
+    /// <summary>Cleans a quarter of the dirty regions, those that have been idle longest, after a flush; who comes meanwhile waits for that.</summary>
+    private async LaneTask<IoError> Thin()
+    {
+        if (_isThinning)
+        {
+            await _status.Changed.Wait();
+            return IoError.None;
+        }
+
+        _isThinning = true;
+        IoError error = await flusher.Flush();
+        int most = log.MarksMax / 4 * 3;
+        for (long idleNs = space.Options.CleanAfterNs / 2; error == IoError.None && Dirty > most; idleNs /= 2)
+        {
+            CleanIdle(idleNs);
+            if (idleNs == 0)
+            {
+                break;
+            }
+        }
+
+        _isThinning = false;
+        _status.Changed.NotifyAll();
+        if (error == IoError.None && Dirty + _marking >= log.MarksMax)
+        {
+            await space.Lane.Delay(FullPollNs);   // the log is full, or a departure is being recorded, or writes are in flight everywhere
+        }
+
+        return error;
+    }
+
+    private int WidthOfMark(SpaceRow row)
+    {
+        if (_regionsPerMark == 1 || Dirty + _marking + row.Regions.Length > log.MarksMax)
+        {
+            return 1;
+        }
+
+        int dirty = 0;   // bit per region of a group
+        for (int i = 0; i < row.Regions.Length; i++)
+        {
+            dirty |= row.Regions[i].State == RegionState.Clean ? 0 : 1 << (i % SpaceShape.RegionsPerSlab);
+        }
+
+        int wanted = Math.Max(_regionsPerMark, 2 * BitOperations.PopCount((uint)dirty));
+        return Math.Min((int)BitOperations.RoundUpToPowerOf2((uint)wanted), SpaceShape.RegionsPerSlab);
+    }
+
+    /// <summary>Appends the marks that were begun; returns the log block of the last.</summary>
+    private ulong AppendMarks(SpaceRow row, int region, int width)
+    {
+        ulong sequence = 0;
+        for (int i = 0; i < row.Regions.Length; i++)
+        {
+            if (IsCovered(i, region, width) && row.Regions[i].State == RegionState.Marking)
+            {
+                sequence = log.AppendMark(IntegrityKind.Dirty, row, i);
+                NoteMark(row, i, sequence);
+            }
+        }
+
+        return sequence;
+    }
+
+    private void EndMarks(SpaceRow row, int region, int width, bool areDurable)
+    {
+        for (int i = 0; i < row.Regions.Length; i++)
+        {
+            if (IsCovered(i, region, width) && row.Regions[i].State == RegionState.Marking)
+            {
+                row.RegionAt(i).EndMark(areDurable, space.Lane.RecentNs);
+                Dirty += areDurable ? 1 : 0;
+                _marking--;
+            }
+        }
+
+        row.IsBeingMarked = false;
+    }
+
+    /// <summary>Whether a mark of a region covers another one.</summary>
+    private static bool IsCovered(int other, int region, int width) => width == 1
+        ? other == region
+        : other % SpaceShape.RegionsPerSlab / width == region % SpaceShape.RegionsPerSlab / width;
 
     private void EndWhenWhole(SpaceRow row, int region, Resyncing resyncing)
     {

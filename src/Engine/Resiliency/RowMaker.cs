@@ -105,7 +105,7 @@ internal sealed class RowMaker(
             return error;
         }
 
-        row.Initialize();
+        row.Initialize(_shape.Checksums ? _layout.Columns * _shape.PagesPerSlab : 0);
         _rows.Put(row);
         return IoError.None;
     }
@@ -128,11 +128,23 @@ internal sealed class RowMaker(
     /// <summary>Clears every slab of a row whose disk is there; of a row that the space owns already, those of other disks stay as they are.</summary>
     private async LaneTask<IoError> ClearRow(SpaceRow row, bool[] cleared, bool isOwned)
     {
+        LaneTask<IoError>[] clearing = new LaneTask<IoError>[row.Places.Length];   // side by side: each slab is on a disk of its own
         for (int position = 0; position < row.Places.Length; position++)
         {
-            IoError error = _shape.Checksums
-                ? await integrity.BlankPages(row, position)
-                : await _members.Zero(row.Places[position].Disk, row.Places[position].DataOffset, _shape.SlabSize);
+            clearing[position] = _shape.Checksums
+                ? integrity.BlankPages(row, position)
+                : _members.Zero(row.Places[position].Disk, row.Places[position].DataOffset, _shape.SlabSize);
+        }
+
+        IoError[] errors = new IoError[row.Places.Length];
+        for (int position = 0; position < row.Places.Length; position++)
+        {
+            errors[position] = await clearing[position];
+        }
+
+        for (int position = 0; position < row.Places.Length; position++)
+        {
+            IoError error = errors[position];
             cleared[position] = error == IoError.None;
             if (error == IoError.NoSpace)
             {

@@ -52,7 +52,7 @@ public sealed class Space : IBackingStore, IRepairable
         _stale = new StaleMap(_context, new LackedBlocks(_context, clock));
         _flusher = new SpaceFlusher(_context, _log, _changes, firstWrites, clock);
         _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, firstWrites, found, _log, _stale, _flusher, _lost));
-        _regions = new RegionMap(_context, _log, _stale, clock, _engine);
+        _regions = new RegionMap(_context, _log, _stale, clock, _flusher, _engine);
         _writeback = new PageWriteback(_context, _log, _integrity, _regions, found, _stale, _flusher);
         _log.EmptyBy(_writeback);
         _integrity.MakeRoomBy(_writeback.MakeRoomForPages);

@@ -14,6 +14,8 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>The integrity log of a space. A space without checksums and copies has none.</summary>
 internal sealed class SpaceLog(SpaceContext space)
 {
+    private const int MarksPerBlock = JournalBlock.PayloadCapacity / IntegrityRecord.MarkSize;
+
     private IntegrityLog? _log;
     private RingMedium? _medium;
     private PageWriteback? _writeback;
@@ -64,6 +66,12 @@ internal sealed class SpaceLog(SpaceContext space)
 
     /// <summary>Completes when others than the writeback may append this many blocks.</summary>
     internal LaneTask<IoError> Room(int blocks) => _writeback!.MakeRoom(blocks);
+
+    /// <summary>Blocks that so many marks take at most.</summary>
+    internal static int BlocksForMarks(int marks) => 1 + (marks / MarksPerBlock);
+
+    /// <summary>Half of the marks that the log can write again while its ring is being emptied: the other half are those that an unclean stop left.</summary>
+    internal int MarksMax => _log!.Reserve * MarksPerBlock / 2;
 
     /// <summary>Appends a mark of a region, numbered in its row.</summary>
     internal ulong AppendMark(IntegrityKind kind, SpaceRow row, int region) => _log!.AppendMark(

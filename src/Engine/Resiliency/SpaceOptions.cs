@@ -13,6 +13,9 @@ public sealed record SpaceRowMap(int Index, SlabPlace[] Places, bool Initialized
 /// <summary>Everything a space is opened with.</summary>
 public sealed record SpaceOptions
 {
+    /// <summary>Idle time after which a dirty region is cleaned by default, in nanoseconds.</summary>
+    public const long CleanAfterNsByDefault = 30_000_000_000;
+
     /// <summary>Id of the space in its pool.</summary>
     public required uint Space { get; init; }
 
@@ -58,6 +61,12 @@ public sealed record SpaceOptions
     /// <summary>Time after which another copy is read too, in nanoseconds.</summary>
     public long HedgeAfterNs { get; init; } = 250_000_000;
 
+    /// <summary>
+    /// Neighbouring regions of a group that are marked dirty together, at first: a power of two, 1 to 16. More than one where a mark is slow: each mark of
+    /// a row doubles what is dirty of it, so a load over much of a disk needs few marks, and one write marks little.
+    /// </summary>
+    public int RegionsPerMark { get; init; } = 1;
+
     /// <summary>Idle time after which a dirty region is cleaned, in nanoseconds.</summary>
-    public long CleanAfterNs { get; init; } = 30_000_000_000;
+    public long CleanAfterNs { get; init; } = CleanAfterNsByDefault;
 }

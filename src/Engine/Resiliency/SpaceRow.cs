@@ -10,6 +10,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  2. Users are counted in two generations. When the slabs of the row change, the generation changes: its former users may have seen the
 //     former slabs, and those are free when they have ended.
 //  3. The target of a move takes every write beside its source and is not read.
+//  4. A checksum page is blank (TakeBlank) from when the row was made until it is taken into memory: until then nothing writes it to its disks.
 
 /// <summary>One row of a space.</summary>
 internal sealed class SpaceRow
@@ -20,6 +21,7 @@ internal sealed class SpaceRow
     private int _users1;
     private int _generation;
     private RegionLacks?[]? _lacks;   // per position; null: no position lacks anything
+    private ulong[] _blank = [];      // checksum pages that are blank on their disks, bit per page of all columns
 
     internal SpaceRow(ILayout layout, in SpaceShape shape, SpaceRowMap map)
     {
@@ -68,6 +70,9 @@ internal sealed class SpaceRow
     /// <summary>Whether it is in the list of rows with marked regions.</summary>
     internal bool IsMarked { get; set; }
 
+    /// <summary>Whether a mark of several regions is on its way to the log.</summary>
+    internal bool IsBeingMarked { get; set; }
+
     /// <summary>Requests that read or write the row now.</summary>
     internal int Users => _users0 + _users1;
 
@@ -106,10 +111,27 @@ internal sealed class SpaceRow
     internal int UsersOf(int generation) => generation == 0 ? _users0 : _users1;
 
     /// <summary>The row is in the map, and its slabs are clear.</summary>
-    internal void Initialize()
+    /// <param name="blankPages">Checksum pages of the row, blank on their disks, durably; 0 without checksums.</param>
+    internal void Initialize(int blankPages)
     {
         WrittenBlocks = 0;
         IsInitialized = true;
+        _blank = new ulong[(blankPages + 63) / 64];
+        Array.Fill(_blank, ulong.MaxValue);
+    }
+
+    /// <summary>Takes a checksum page that is known to be blank: the caller has it in memory from now on and need not read it. False: it must.</summary>
+    /// <param name="page">Number of the page in its row: column × pages of a slab + page of the slab.</param>
+    internal bool TakeBlank(int page)
+    {
+        ulong bit = 1UL << (page % 64);
+        bool isBlank = page / 64 < _blank.Length && (_blank[page / 64] & bit) != 0;
+        if (isBlank)
+        {
+            _blank[page / 64] &= ~bit;
+        }
+
+        return isBlank;
     }
 
     internal void NoteWritten(int change) => WrittenBlocks += change;

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
@@ -14,6 +15,9 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <summary>Opens virtual disks over an open pool.</summary>
 public static class VirtualDiskStack
 {
+    private const int RegionsPerSlowMark = 4;
+    private const long SlowMarkCleanAfterNs = 120_000_000_000;
+
     /// <summary>Opens a virtual disk of the pool on a lane; its space says in Fault whether it can be used. Called on the pool's lane.</summary>
     /// <exception cref="IOException">The host has no shared memory for it; nothing of it is open.</exception>
     public static async LaneTask<OpenVirtualDisk> Open(Pool pool, VirtualDiskId id, ILane? lane = null)
@@ -103,6 +107,7 @@ public static class VirtualDiskStack
         PoolSpaceHost host = new(pool, disk.Id, part);
         IReadOnlyList<IReadOnlyList<SlabPlace>> logCopies = shape.HasLog ? CacheStack.CopiesOf(pool.State, pool.State.Space(part.LogSpace)!) : [];
         (int logBlocks, int parityBlocks) = VirtualDiskLayout.RingBlocks(logCopies.Count > 0 ? logCopies[0].Count : 0, shape);
+        bool marksAreSlow = shape.HasLog && IsOnRotatingDisk(pool.State, pool.State.Space(part.LogSpace)!);
         string journal = JournalName(pool.Id, part.DataSpace);
         int bytes = pool.FirstWriteJournalBytes;
         SpaceOptions options = new()
@@ -120,10 +125,29 @@ public static class VirtualDiskStack
             LogBlocksMax = logBlocks,
             ParityJournalBlocks = parityBlocks,
             HedgeAfterNs = pool.HedgeNs,
+            RegionsPerMark = marksAreSlow ? RegionsPerSlowMark : 1,
+            CleanAfterNs = marksAreSlow ? SlowMarkCleanAfterNs : SpaceOptions.CleanAfterNsByDefault,
             FirstWriteJournal = shape.Checksums ? await pool.Ask(owner => owner.Environment.State.MapMemory(journal, bytes)) : null,
         };
         host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
         return new OpenPart(part.Number, host.Space, host, journal);
+    }
+
+    /// <summary>Whether a part of a ring lies on a rotating disk: every append waits for that.</summary>
+    private static bool IsOnRotatingDisk(PoolState pool, SpaceState ring)
+    {
+        foreach ((int _, RowState row) in ring.EnumerateRows())
+        {
+            foreach (SlabRef slab in row.Mapping.Sources)
+            {
+                if (pool.Disks[slab.Disk].Description.Media() == MediaType.HDD)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
     }
 
     private static TieredStore TiersOf(PoolLink pool, VirtualDiskDescription disk, List<OpenPart> parts)
