@@ -22,6 +22,8 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
 
     private readonly CancellationTokenSource _stopped = new();
     private readonly List<TRequest> _deferred = [];   // filled only with -AsJob
+    private bool _yesToAll;   // answers of the person, for the objects that follow in the pipeline
+    private bool _noToAll;
 
     /// <summary>Runs the command as a background job and returns the job.</summary>
     [Parameter(HelpMessage = "Runs the command as a background job and returns the job.")]
@@ -56,7 +58,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
         {
             ShowPlan(request);
         }
-        else if (!s_verb.Verb.ChangesState || ShouldProcess(BoundRequest.Target(this), CommandName))
+        else if (!s_verb.Verb.ChangesState || (ShouldProcess(BoundRequest.Target(this), CommandName) && MayEndanger()))
         {
             Run(request);
         }
@@ -79,6 +81,16 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
 
     private bool IsWhatIf => LanguagePrimitives.IsTrue(
         MyInvocation.BoundParameters.TryGetValue("WhatIf", out object? given) ? given : GetVariableValue("WhatIfPreference"));
+
+    /// <summary>Asks, as a verb that destroys does, about a value that puts data at risk; -Confirm:$false and a preference of None answer it.</summary>
+    private bool MayEndanger()
+    {
+        ParameterDescription? danger = s_verb.Parameters.FirstOrDefault(parameter =>
+            parameter.Attribute.Endangers && MyInvocation.BoundParameters.TryGetValue(parameter.Name, out object? value) && LanguagePrimitives.IsTrue(value));
+        return danger is null || MyInvocation.BoundParameters.ContainsKey("Confirm")
+            || LanguagePrimitives.ConvertTo<ConfirmImpact>(GetVariableValue("ConfirmPreference")) == ConfirmImpact.None
+            || ShouldContinue($"{danger.Attribute.Help} Set -{danger.Name} on {BoundRequest.Target(this)}?", CommandName, ref _yesToAll, ref _noToAll);
+    }
 
     // The host says what it would do, so that what is printed is what would happen. ShouldProcess prints it where "What if" is printed.
     private void ShowPlan(TRequest request)

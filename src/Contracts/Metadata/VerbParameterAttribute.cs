@@ -84,6 +84,9 @@ public sealed class VerbParameterAttribute(string help) : Attribute
     /// <summary>Reason why the parameter is accepted and changes nothing (a warning states the reason); empty when it has an effect.</summary>
     public string WithoutEffect { get; init; } = "";
 
+    /// <summary>For a Boolean: whether setting it to true puts data at risk, so that it is asked about as a verb that destroys is.</summary>
+    public bool Endangers { get; init; }
+
     /// <summary>Whether Windows has no such parameter.</summary>
     public bool IsOurs { get; init; }
 

@@ -244,6 +244,20 @@ public sealed class Pool : IPoolReader
         return link;
     }
 
+    /// <summary>
+    /// Changes the description of the pool. Where it ends the declaration that the disks keep what they have acknowledged, every disk is flushed before that is
+    /// durable; if one cannot be flushed, nothing is changed.
+    /// </summary>
+    public LaneTask<CommitResult> Change(PoolDescription description) => _store.Run(async () =>
+    {
+        if (State.Pool!.IsPowerProtected && !description.IsPowerProtected && await FlushMembers() is { } failed)
+        {
+            return new CommitResult(CommitStatus.Refused, $"{failed} could not be flushed, so the pool stays power-protected.");
+        }
+
+        return await _store.CommitNow(new PoolChanged(description));
+    });
+
     /// <summary>Brings the pool to the newest version of the format while it serves. A crash leaves it with the version before or the new one.</summary>
     public LaneTask<CommitResult> Raise() => _store.Run(async () =>
     {
@@ -260,6 +274,22 @@ public sealed class Pool : IPoolReader
         CommitResult raised = await _store.CommitNow(new PoolChanged(State.Pool! with { FormatVersion = PoolDescription.NewestFormat }));
         return !raised.Succeeded || await _store.Views.ChangeView(ViewPlan.None) ? raised : new CommitResult(CommitStatus.NoQuorum, LostReason);
     });
+
+    /// <summary>Lets flushes reach the disks again and flushes all of them; the name of one that failed, for which all is as before.</summary>
+    private async LaneTask<string?> FlushMembers()
+    {
+        MemberDisk[] members = [.. _store.Members.All.Values];
+        Array.ForEach(members, static member => member.SkipsFlush = false);
+        LaneTask<IoError>[] flushes = Array.ConvertAll(members, static member => member.Flush());
+        string? failed = null;
+        for (int i = 0; i < members.Length; i++)
+        {
+            failed = await flushes[i] == IoError.None ? failed : members[i].Name;
+        }
+
+        Array.ForEach(members, member => member.SkipsFlush = failed is not null);
+        return failed;
+    }
 
     /// <summary>Closes the pool and its disks. <paramref name="clean"/> says that everything above has been written.</summary>
     public async LaneTask Close(bool clean = true)

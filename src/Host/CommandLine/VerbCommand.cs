@@ -99,20 +99,24 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
 
         bool asks = arguments.Values.ContainsKey(CommonParameters.Confirm)
             ? arguments.IsOn(CommonParameters.Confirm)
-            : verb.Verb.Destroys && HasTerminal;
+            : IsDangerous(arguments) && HasTerminal;
         return asks && !SaysYes(arguments);
     }
 
     private static bool HasTerminal => !Console.IsInputRedirected && !Console.IsOutputRedirected;
 
+    private bool IsDangerous(VerbArguments arguments) =>
+        verb.Verb.Destroys || arguments.Given.Any(parameter => parameter.Attribute.Endangers && arguments.IsOn(parameter.Name));
+
     /// <summary>Whether the verb destroys something without a question: there is no terminal, and neither -Confirm nor -Force was given.</summary>
     private bool IsUnconfirmed(VerbArguments arguments) =>
-        verb.Verb.Destroys && !HasTerminal && !arguments.Values.ContainsKey(CommonParameters.Confirm)
+        IsDangerous(arguments) && !HasTerminal && !arguments.Values.ContainsKey(CommonParameters.Confirm)
             && !(arguments.Values.ContainsKey("Force") && arguments.IsOn("Force"));
 
     private bool SaysYes(VerbArguments arguments)
     {
-        error.Write($"{verb.Name} on {TargetOf(arguments)}: {verb.Verb.Help} Go on? [y/N] ");
+        ParameterDescription? danger = verb.Verb.Destroys ? null : arguments.Given.FirstOrDefault(static parameter => parameter.Attribute.Endangers);
+        error.Write($"{verb.Name} on {TargetOf(arguments)}: {(danger is null ? verb.Verb.Help : $"-{danger.Name}: {danger.Attribute.Help}")} Go on? [y/N] ");
         return input.ReadLine()?.Trim().ToLowerInvariant() is "y" or "yes" or "a";
     }
 

@@ -16,16 +16,32 @@ internal sealed class SubsystemWorld : IDiskFactory
 {
     private readonly List<SimMedia> _media = [];
     private readonly LaneSignal _hangEnded = new();
-    private readonly SimHostState _state = new();
+    private readonly SimHostState _state;
     private readonly DataLane[] _dataLanes;
 
     internal SubsystemWorld(ulong seed = 1, StubNetwork? network = null, int? dataLanes = null)
     {
         Network = network;
         Lane = new SimLane(seed);
+        _state = new SimHostState();
         _dataLanes = [.. Enumerable.Range(1, dataLanes ?? TestLanes.Count).Select(number => new DataLane(Lane.Beside($"data{number}"), network))];
         Start();
     }
+
+    private SubsystemWorld(SubsystemWorld before, Func<int, int, bool> keep)
+    {
+        Lane = new SimLane(2);
+        _state = before._state.Snapshot(withMemory: false);
+        _dataLanes = [.. before._dataLanes.Select((_, i) => new DataLane(Lane.Beside($"data{i + 1}"), null))];
+        _media.AddRange(before._media.Select(media => media.Cut(keep)));
+        Disks = new SimDisk[_media.Count];
+        Pool = before.Pool;
+        SlabSize = before.SlabSize;
+        Start();
+    }
+
+    /// <summary>The world after a power cut: another boot, and of what disks have acknowledged and not flushed all, or nothing.</summary>
+    internal SubsystemWorld AfterPowerCut(bool keepsAcknowledged) => new(this, (_, _) => keepsAcknowledged);
 
     internal SimLane Lane { get; }
 

@@ -34,8 +34,8 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public bool? ClearOnDeallocate { get; init; }
 
     [VerbParameter(
-        "Whether the disks keep their caches through a power failure.",
-        Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
+        "Whether the disks keep what they have acknowledged through a power failure: then no flush reaches a disk.",
+        Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName", Endangers = true)]
     public bool? IsPowerProtected { get; init; }
 
     [VerbParameter(

@@ -16,7 +16,9 @@ namespace TierSpaces.Engine.Devices;
 //  4. InFlight counts the requests that the device has not answered, including those whose callers have their answer. A look whether it is there
 //     (CheckPresence) counts only once it is overdue.
 //  5. While the lease of the pool does not run, nothing is submitted, and no answer of the device is passed on.
-//  6. A handle has the requests, deadlines and counters of its lane, and 2 is true of it alone. The owner shows the sums over its handles; a Disconnect of
+//  6. While SkipsFlush is set no flush is submitted, and no write is said to be durable: what the device has acknowledged is. Who takes that back flushes the
+//     device afterwards, before anyone is told.
+//  7. A handle has the requests, deadlines and counters of its lane, and 2 is true of it alone. The owner shows the sums over its handles; a Disconnect of
 //     the owner reaches the handles by a message, and each request of them looks for it.
 
 /// <summary>A member disk whose requests are counted, timed and given deadlines.</summary>
@@ -116,6 +118,13 @@ public sealed class MeteredDisk : IDisk
         }
     }
 
+    /// <summary>Whether what the device has acknowledged counts as durable, through all handles: no flush reaches it.</summary>
+    internal bool SkipsFlush
+    {
+        get => _handles.SkipsFlush;
+        set => _handles.SkipsFlush = value;
+    }
+
     internal DiskWatch Watch => _watch;
 
     /// <summary>Answers of the device through this handle so far. Read on any lane.</summary>
@@ -168,12 +177,12 @@ public sealed class MeteredDisk : IDisk
             source.CopyTo(memory);
         }
 
-        return Track(MemberOperation.Write, offset, source.Length, memory, source, startNs, _below.Write(offset, memory, flags));
+        return Track(MemberOperation.Write, offset, source.Length, memory, source, startNs, _below.Write(offset, memory, Durable(flags)));
     }
 
     /// <inheritdoc/>
     public LaneTask<IoError> Flush() => ShutGate() is { } gate ? FlushLater(gate)
-        : RequestError() is var problem and not IoError.None ? new LaneTask<IoError>(problem)
+        : RequestError() is var problem && (problem != IoError.None || SkipsFlush) ? new LaneTask<IoError>(problem)
         : Track(MemberOperation.Flush, BadPlaces.NoOffset, 0, default, default, Start(), _below.Flush());
 
     /// <inheritdoc/>
@@ -184,7 +193,7 @@ public sealed class MeteredDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => ShutGate() is { } gate ? WriteZeroesLater(gate, offset, length, flags)
         : RequestError() is var problem and not IoError.None ? new LaneTask<IoError>(problem)
-        : Track(MemberOperation.Zero, offset, length, default, default, Start(), _below.WriteZeroes(offset, length, flags));
+        : Track(MemberOperation.Zero, offset, length, default, default, Start(), _below.WriteZeroes(offset, length, Durable(flags)));
 
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
@@ -315,6 +324,8 @@ public sealed class MeteredDisk : IDisk
         Counters.ForgetLongest();
         _handles.ForgetLongest();
     }
+
+    private WriteFlags Durable(WriteFlags flags) => SkipsFlush ? flags & ~WriteFlags.ForceUnitAccess : flags;
 
     /// <summary>Whether the numbers of handles are added: to those of the owner.</summary>
     private bool IsShared => _slot is null && _handles.Any;

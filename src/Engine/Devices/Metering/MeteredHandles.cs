@@ -16,6 +16,7 @@ internal sealed class MeteredHandles(MeteredDisk owner)
     private volatile bool _isDisconnected;
     private volatile LeaseGate? _gate;
     private volatile bool _hasFailedFlush;
+    private volatile bool _skipsFlush;
 
     /// <summary>The disk that is shared.</summary>
     internal MeteredDisk Owner => owner;
@@ -35,6 +36,12 @@ internal sealed class MeteredHandles(MeteredDisk owner)
 
     /// <summary>Whether a flush through any handle has failed while the device was there. Read on any lane.</summary>
     internal bool HasFailedFlush => _hasFailedFlush;
+
+    internal bool SkipsFlush
+    {
+        get => _skipsFlush;
+        set => _skipsFlush = value;
+    }
 
     /// <summary>A flush has failed. Called on any lane; nothing takes it back, so two lanes need not agree.</summary>
     internal void NoteFailedFlush() => _hasFailedFlush = true;

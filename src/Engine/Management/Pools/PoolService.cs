@@ -78,7 +78,14 @@ public sealed class PoolService
         Change(async LaneTask<PoolId> () =>
     {
         (ManagedPool managed, PoolDescription description) = Changed(id, change);
-        Commits.Require(await managed.Pool!.Commit(new PoolChanged(description)), description.FriendlyName);
+        bool wasProtected = managed.Pool!.State.Pool!.IsPowerProtected;
+        Commits.Require(await managed.Pool.Change(description), description.FriendlyName);
+        if (description.IsPowerProtected != wasProtected)
+        {
+            _core.Notice($"Storage pool {description.FriendlyName} is {(wasProtected ? "no longer " : "")}power-protected: "
+                + (wasProtected ? "every disk was flushed, and flushes reach the disks again." : "what a disk has acknowledged counts as durable, and no flush reaches a disk."));
+        }
+
         return managed.Id;
     });
 

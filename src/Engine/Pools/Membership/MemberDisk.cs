@@ -12,6 +12,7 @@ namespace TierSpaces.Engine.Pools;
 //  2. No superblock is written over the slot of Newest.
 //  3. ENOSPC is never a failure of the disk: the write waits and is tried again each second until it succeeds, the disk
 //     fails, or the pool gives up the disk.
+//  4. While SkipsFlush is set no flush reaches the device, from here or from virtual disks.
 
 /// <summary>One present member of a pool.</summary>
 internal sealed class MemberDisk
@@ -19,6 +20,7 @@ internal sealed class MemberDisk
     private const long RetryNs = 1_000_000_000;
 
     private readonly ILane _lane;
+    private bool _skipsFlush;
 
     internal MemberDisk(ILane lane, IDisk disk, DiskLabel label)
     {
@@ -47,8 +49,19 @@ internal sealed class MemberDisk
     /// <summary>Whether superblocks written now say that the disk is still being added.</summary>
     internal bool IsForming { get; set; }
 
-    /// <summary>Whether flushes may be left out: the pool is declared power-protected.</summary>
-    internal bool SkipsFlush { get; set; }
+    /// <summary>Whether flushes are left out, those of virtual disks too: the pool is declared power-protected.</summary>
+    internal bool SkipsFlush
+    {
+        get => _skipsFlush;
+        set
+        {
+            _skipsFlush = value;
+            if (Disk is MeteredDisk metered)
+            {
+                metered.SkipsFlush = value;
+            }
+        }
+    }
 
     /// <summary>Whether it has lost what it once held: an old copy, or a disk that confirmed writes it did not keep.</summary>
     internal bool IsForgetful { get; set; }
@@ -105,7 +118,7 @@ internal sealed class MemberDisk
     /// Makes every completed write durable. A flush that fails, also for lack of space, is not repeated: the data that it had to cover may be lost, and the
     /// next flush would not report it.
     /// </summary>
-    internal LaneTask<IoError> Flush() => SkipsFlush ? LaneTask.FromResult(IoError.None) : Disk.Flush();
+    internal LaneTask<IoError> Flush() => _skipsFlush ? LaneTask.FromResult(IoError.None) : Disk.Flush();
 
     /// <summary>Makes a superblock the newest: ring A, flush, ring B, flush.</summary>
     internal async LaneTask<IoError> WriteSuperblock(Superblock superblock)

@@ -14,7 +14,12 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
     {
         TimeSpan? scrubInterval = ScrubInterval(request.ScrubIntervalDays);
         Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
-        foreach (StoragePoolTarget pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        List<StoragePoolTarget> selected = pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
+        Confirmation.Require(
+            request, [.. selected.Select(static pool => pool.FriendlyName)], (nameof(request.FriendlyName), Texts(request.FriendlyName)),
+            (nameof(request.UniqueId), Texts(request.UniqueId)), (nameof(request.Name), Texts(request.Name)),
+            (nameof(request.InputObject), request.InputObject));
+        foreach (StoragePoolTarget pool in selected)
         {
             await reply.TryAsync(async () =>
             {
@@ -36,6 +41,8 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
             }).ConfigureAwait(false);
         }
     }
+
+    private static string[]? Texts(string? text) => text is null ? null : [text];
 
     private static TimeSpan? ScrubInterval(uint? days) => days switch
     {
