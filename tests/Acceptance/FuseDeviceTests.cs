@@ -55,8 +55,9 @@ public sealed class FuseDeviceTests : IDisposable
             }
 
             upgrades += Upgrade(done);
-
-            written += loads.Sum(static load => Fio.Check(Tool.End(load), 2));
+            Answer[] ends = Array.ConvertAll(loads, Tool.End);
+            Assert.True(Array.TrueForAll(ends, static end => end.ExitCode == 0), $"After {pauses.Count} kills:\n{string.Join("\n", ends.Select(static end => end.Error))}\n{_home.Log()}");
+            written += ends.Sum(static end => Fio.Check(end, 2));
             Array.ForEach(loads, static load => load.Dispose());
         }
 

@@ -78,13 +78,12 @@ internal sealed class DescriptorKeeper : IDisposable
         {
             try
             {
-                using Socket client = _listener.Accept();
-                client.ReceiveTimeout = client.SendTimeout = PatienceMilliseconds;
-                Answer(client);
+                Socket client = _listener.Accept();
+                new Thread(() => AnswerOne(client)) { IsBackground = true, Name = "descriptor" }.Start();   // one that says nothing keeps no other waiting
             }
-            catch (Exception e) when (e is SocketException or IOException && !_isDisposed)
+            catch (SocketException e) when (!_isDisposed)
             {
-                HostLog.Write($"supervisor: a descriptor could not be handed over: {e.Message}");
+                Complain(e);
             }
             catch (Exception) when (_isDisposed)
             {
@@ -92,6 +91,24 @@ internal sealed class DescriptorKeeper : IDisposable
             }
         }
     }
+
+    private void AnswerOne(Socket client)
+    {
+        try
+        {
+            using (client)
+            {
+                client.ReceiveTimeout = client.SendTimeout = PatienceMilliseconds;
+                Answer(client);
+            }
+        }
+        catch (Exception e) when (e is SocketException or IOException)
+        {
+            Complain(e);
+        }
+    }
+
+    private static void Complain(Exception e) => HostLog.Write($"supervisor: a descriptor could not be handed over: {e.Message}");
 
     private void Answer(Socket client)
     {

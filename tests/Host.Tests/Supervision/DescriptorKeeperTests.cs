@@ -1,4 +1,6 @@
+using System.Diagnostics;
 using System.Globalization;
+using System.Net.Sockets;
 using Microsoft.Win32.SafeHandles;
 using TierSpaces.Host.Supervision;
 
@@ -13,11 +15,11 @@ public sealed class DescriptorKeeperTests : IDisposable
 
     public DescriptorKeeperTests()
     {
-        _keeper = DescriptorKeeper.Start(Socket);
-        _kept = new KeptDescriptors(Socket);
+        _keeper = DescriptorKeeper.Start(Path);
+        _kept = new KeptDescriptors(Path);
     }
 
-    private string Socket => Path.Combine(_folder, "keep.sock");
+    private string Path => System.IO.Path.Combine(_folder, "keep.sock");
 
     public void Dispose()
     {
@@ -51,10 +53,9 @@ public sealed class DescriptorKeeperTests : IDisposable
         Keep("a", "first");
         foreach (string request in (string[])["", "K", "Kb", "Xa", "T"])
         {
-            using System.Net.Sockets.Socket client = new(System.Net.Sockets.AddressFamily.Unix, System.Net.Sockets.SocketType.Stream, 0);
-            client.Connect(new System.Net.Sockets.UnixDomainSocketEndPoint(Socket));
+            using Socket client = Connect(Path);
             client.Send(System.Text.Encoding.UTF8.GetBytes(request));
-            client.Shutdown(System.Net.Sockets.SocketShutdown.Send);
+            client.Shutdown(SocketShutdown.Send);
             byte[] answer = new byte[8];
             Assert.True(client.Receive(answer) == 0 || answer[0] == DescriptorKeeper.Unknown, request);
         }
@@ -65,7 +66,7 @@ public sealed class DescriptorKeeperTests : IDisposable
     [Fact]
     public void Without_a_keeper_nothing_is_kept_and_nothing_taken()
     {
-        KeptDescriptors nowhere = new(Path.Combine(_folder, "none.sock"));
+        KeptDescriptors nowhere = new(System.IO.Path.Combine(_folder, "none.sock"));
         Assert.Equal(-1, nowhere.Take("a"));
         nowhere.Drop("a");
         using SafeFileHandle file = File.OpenHandle("/dev/null");
@@ -73,12 +74,52 @@ public sealed class DescriptorKeeperTests : IDisposable
     }
 
     [Fact]
+    public void One_that_says_nothing_keeps_no_other_waiting()
+    {
+        Keep("a", "first");
+        using Socket silent = Connect(Path);
+        Stopwatch watch = Stopwatch.StartNew();
+        Assert.Equal("first", Taken("a"));
+        Assert.True(watch.ElapsedMilliseconds < 3000, $"{watch.ElapsedMilliseconds} ms");
+    }
+
+    /// <summary>Without its descriptor a device would end, with the file system that is mounted from it.</summary>
+    [Fact]
+    public void A_keeper_that_does_not_answer_in_time_is_asked_again()
+    {
+        string path = System.IO.Path.Combine(_folder, "slow.sock");
+        using Socket listener = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        listener.Bind(new UnixDomainSocketEndPoint(path));
+        listener.Listen();
+        int questions = 0;
+        Thread keeper = new(() =>
+        {
+            using Socket first = listener.Accept();   // never answered
+            using Socket second = listener.Accept();
+            questions = 2;
+            second.Receive(new byte[16]);
+            second.Send([DescriptorKeeper.Unknown]);
+        });
+        keeper.Start();
+        Assert.Equal(-1, new KeptDescriptors(path, patienceMilliseconds: 200).Take("a"));
+        keeper.Join();
+        Assert.Equal(2, questions);
+    }
+
+    [Fact]
     public void The_socket_is_the_owner_s_alone() =>
-        Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Socket));
+        Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path));
+
+    private static Socket Connect(string path)
+    {
+        Socket client = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        client.Connect(new UnixDomainSocketEndPoint(path));
+        return client;
+    }
 
     private void Keep(string id, string content)
     {
-        string path = Path.Combine(_folder, Guid.NewGuid().ToString("N", CultureInfo.InvariantCulture));
+        string path = System.IO.Path.Combine(_folder, Guid.NewGuid().ToString("N", CultureInfo.InvariantCulture));
         File.WriteAllText(path, content);
         using SafeFileHandle file = File.OpenHandle(path);
         File.Delete(path);
