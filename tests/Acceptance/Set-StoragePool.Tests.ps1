@@ -38,6 +38,19 @@ Describe 'Set-StoragePool and Update-StoragePool' {
         (Get-StoragePool Pool1).LentWriteCacheSizeMax | Should -Be ([ulong]::MaxValue)
     }
 
+    It 'asks before a pool is declared power-protected, and says so in the log of the host' {
+        { Set-StoragePool Pool1 -IsPowerProtected $true } | Should -Throw '*NonInteractive*'
+        (Get-StoragePool Pool1).IsPowerProtected | Should -BeFalse
+        Set-StoragePool Pool1 -IsPowerProtected $true -WhatIf
+        (Get-StoragePool Pool1).IsPowerProtected | Should -BeFalse
+        Set-StoragePool Pool1 -IsPowerProtected $true -Confirm:$false -WarningVariable said -WarningAction SilentlyContinue
+        (Get-StoragePool Pool1).IsPowerProtected | Should -BeTrue
+        "$said" | Should -BeLike '*a power cut loses data*'
+        Set-StoragePool Pool1 -IsPowerProtected $false
+        (Get-StoragePool Pool1).IsPowerProtected | Should -BeFalse
+        Get-Content (Join-Path $env:TIERSPACES_HOME host.log) -Raw | Should -Match 'Pool1 is power-protected.*(\n.*)*Pool1 is no longer power-protected'
+    }
+
     It 'refuses parameters of two sets at once' {
         { Set-StoragePool Pool1 -NewFriendlyName X -IsReadOnly $true } | Should -Throw -ErrorId 'AmbiguousParameterSet*'
     }

@@ -33,7 +33,7 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
                         await services.Subsystem.Scrubs.SetIntervalAsync(current.UniqueId, interval).ConfigureAwait(false);
                     }
                 }, () => services.Subsystem.Pools.CheckSetAsync(current.UniqueId, settings => Change(settings, request))).ConfigureAwait(false);
-                if (request.IsPowerProtected == true && !current.Description.IsPowerProtected)
+                if (request.IsPowerProtected == true && !current.Description.IsPowerProtected && !reply.IsWhatIf)
                 {
                     reply.Warn($"Storage pool '{pool.FriendlyName}' now takes a completed write for a durable one: where that is not true, "
                         + "a power cut loses data.");
