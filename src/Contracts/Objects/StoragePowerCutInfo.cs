@@ -10,7 +10,7 @@ public sealed record StoragePowerCutInfo
     /// <summary>Name of the virtual disk whose layout was tried, or empty.</summary>
     public string FriendlyName { get; init; } = "";
 
-    /// <summary>Simple or Mirror.</summary>
+    /// <summary>Simple, Mirror or Parity.</summary>
     public string ResiliencySettingName { get; init; } = "";
 
     /// <summary>Columns.</summary>
@@ -33,6 +33,12 @@ public sealed record StoragePowerCutInfo
 
     /// <summary>Size of the emulated virtual disk in bytes.</summary>
     public ulong Size { get; init; }
+
+    /// <summary>Size of one copy of its write cache in bytes; 0: none.</summary>
+    public ulong WriteCacheSize { get; init; }
+
+    /// <summary>Its tiers, between which slices move during the load; 0: none.</summary>
+    public ushort NumberOfTiers { get; init; }
 
     /// <summary>Power cuts under load.</summary>
     public ulong Cuts { get; init; }

@@ -19,6 +19,9 @@ public sealed record PowerCutPlan
     /// <summary>Decides the virtual disk, once the pool is there.</summary>
     public required Func<Pool, VirtualDiskDescription> Layout { get; init; }
 
+    /// <summary>The virtual disk, where it is decided before: one that may have a write cache and tiers. Null: <see cref="Layout"/> decides it.</summary>
+    public VirtualDiskDescription? Disk { get; init; }
+
     /// <summary>Power cuts.</summary>
     public required int Cuts { get; init; }
 
@@ -52,6 +55,12 @@ public sealed record PowerCutResult
 
     /// <summary>Flushes and FUA writes that ended before a cut.</summary>
     public long Flushes { get; init; }
+
+    /// <summary>Bytes of the write cache that reached their homes during the load.</summary>
+    public long CacheDestaged { get; init; }
+
+    /// <summary>Slices that moved to another tier during the load.</summary>
+    public long SlicesMoved { get; init; }
 
     /// <summary>Times that the promise was broken, at most once in a crash state.</summary>
     public long Violations { get; init; }

@@ -1,11 +1,12 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Verification;
 
 // One machine's life with bad mains: a pool of emulated disks with a volatile cache, a virtual disk of the layout in question, a random
-// load, and the power gone at a random request. Of each cut several crash states are judged, each with other writes kept; the last of them
+// load, with slices that move between tiers, and the power gone at a random request. Of each cut several crash states are judged, each with other writes kept; the last of them
 // is the machine that goes on, so that what one recovery leaves behind is there at the next cut.
 //
 // Invariants
@@ -35,6 +36,8 @@ public sealed class PowerCutTest
     private long _states;
     private long _writes;
     private long _flushes;
+    private long _destaged;
+    private long _moved;
     private long _violations;
 
     private PowerCutTest(PowerCutPlan plan, Func<bool> mayGoOn)
@@ -78,6 +81,8 @@ public sealed class PowerCutTest
         SectorsVerified = _judge.SectorsVerified,
         Writes = _writes,
         Flushes = _flushes,
+        CacheDestaged = _destaged,
+        SlicesMoved = _moved,
         Violations = _violations,
         ViolationDescriptions = _descriptions,
     };
@@ -85,13 +90,15 @@ public sealed class PowerCutTest
     private void Begin()
     {
         _world?.Release();
-        _world = PoolWorld.New(_plan.Disks, _plan.DiskBytes, _plan.SectorSize, (ulong)_random.NextInt64());
-        _layout = _plan.Layout(_world.Lane.Run(_world.CreatePool()));
+        _world = PoolWorld.New(_plan.Disks, _plan.DiskBytes, _plan.SectorSize, (ulong)_random.NextInt64(), _plan.Disk);
+        Pool pool = _world.Lane.Run(_world.CreatePool());
+        _layout = _plan.Disk ?? _plan.Layout(pool);
         if (_world.Lane.Run(_world.CreateVirtualDisk(_layout)) is { Length: > 0 } rejected)
         {
             throw new InvalidOperationException(rejected);
         }
 
+        _layout = _world.VirtualDisk!.Description;
         _judge.Prepare(_world);
         TierDescription part = _layout.Parts[0];
         _oracle = new BlockOracle(_layout.SizeBytes) { StripeBytes = part.Parities > 0 ? part.DataColumns * (int)part.Interleave : 0 };
@@ -148,6 +155,8 @@ public sealed class PowerCutTest
         _lastValue = load.LastValue;
         _writes += load.Writes;
         _flushes += load.Flushes;
+        _destaged += world.VirtualDisk?.Cache?.Counters.DestagedBytes ?? 0;
+        _moved += world.VirtualDisk?.Tiers?.SlicesMoved ?? 0;
     }
 
     private async LaneTask Operate(VerifiedLoad load, PoolWorld world, Action ended)
@@ -159,7 +168,8 @@ public sealed class PowerCutTest
             < 12 => load.ReadSome(),
             < 15 => load.FlushAll(),
             < 17 => load.UnmapSome(lane.Next(2) == 0),
-            17 => Pause(lane, 8_000_000_000),   // long enough that idle regions are cleaned
+            17 => Pause(lane, 8_000_000_000),   // long enough that a write cache is destaged
+            18 when _layout.IsTiered => MoveSlices(world),
             _ => Pause(lane, lane.Next(5_000_000)),
         };
         await request;
@@ -169,6 +179,12 @@ public sealed class PowerCutTest
         }
 
         ended();
+    }
+
+    private static async LaneTask<Nothing> MoveSlices(PoolWorld world)
+    {
+        await world.MoveSlices(new SimPacer(world.Lane));
+        return default;
     }
 
     private static async LaneTask<Nothing> Pause(SimLane lane, long nanoseconds)

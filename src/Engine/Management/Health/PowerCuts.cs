@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Resiliency.Layouts;
 using TierSpaces.Engine.Verification;
 using TierSpaces.Engine.VirtualDisks;
 
@@ -9,6 +10,9 @@ public sealed record PowerCutRequest
 {
     /// <summary>Layout to be proved; its size is optional here.</summary>
     public required VirtualDiskRequest Layout { get; init; }
+
+    /// <summary>A virtual disk to be proved as it is, with its write cache and its tiers, in a small size. Of the layout only the size counts then.</summary>
+    public VirtualDiskDescription? Disk { get; init; }
 
     /// <summary>Power cuts, 1 to <see cref="PowerCuts.CutsMax"/>.</summary>
     public int Cuts { get; init; } = PowerCuts.CutsDefault;
@@ -39,6 +43,8 @@ public static class PowerCuts
     public const long SizeMax = 64L << 20;
 
     private const long SizeDefault = 4L << 20;
+    private const uint SliceSize = 256 << 10;
+    private const int CacheSlabs = 2;
     private const long DiskBytesBeyondSize = 48L << 20;   // labels, metadata and the integrity log
 
     /// <summary>Runs a test on the calling thread.</summary>
@@ -51,12 +57,14 @@ public static class PowerCuts
         long size = request.Layout.SizeBytes ?? SizeDefault;
         int sector = request.Layout.LogicalSectorSize ?? 4096;
         VirtualDiskRequest layout = request.Layout with { SizeBytes = size };
+        VirtualDiskDescription? disk = request.Disk is { } real ? Reduce(real, size) : null;
         PowerCutPlan plan = new()
         {
-            Disks = DisksFor(layout),
-            DiskBytes = DiskBytesBeyondSize + VirtualDiskPlan.RoundUp(size, SlabGeometry.SmallestSlab, "Size"),
+            Disks = disk is null ? DisksFor(layout) : DisksFor(disk),
+            DiskBytes = DiskBytesBeyondSize + VirtualDiskPlan.RoundUp(disk?.SizeBytes ?? size, SlabGeometry.SmallestSlab, "Size"),
             SectorSize = sector,
             Layout = pool => new VirtualDiskPlan(pool, layout).Decide(),
+            Disk = disk,
             Cuts = request.Cuts,
             Seed = request.Seed,
             FlushLies = request.FlushLies,
@@ -77,11 +85,12 @@ public static class PowerCuts
                 ManagementError.SizeNotSupported, $"-Size {request.Layout.SizeBytes}: out of range. Valid: 1 to {SizeMax} bytes, rounded up to whole rows.");
         }
 
-        if (request.Layout.NumberOfColumns is < 1 or > ColumnsMax)
+        int? columns = request.Disk?.Parts.Max(static part => part.NumberOfColumns) ?? request.Layout.NumberOfColumns;
+        if (columns is < 1 or > ColumnsMax)
         {
             throw new ManagementException(
                 ManagementError.ColumnsRange,
-                $"-NumberOfColumns {request.Layout.NumberOfColumns}: out of range. Valid: 1 to {ColumnsMax}, which is the maximum in memory.");
+                $"-NumberOfColumns {columns}: out of range. Valid: 1 to {ColumnsMax}, which is the maximum in memory.");
         }
 
         if (request.Layout.LogicalSectorSize is not (null or 512 or 4096))
@@ -91,6 +100,50 @@ public static class PowerCuts
                 "Give one of them.");
         }
     }
+
+    /// <summary>
+    /// A virtual disk with the layout, the write cache and the tiers of another one, of a size that fits into memory: its cache has two slabs, and its
+    /// tiers share the size in equal parts.
+    /// </summary>
+    private static VirtualDiskDescription Reduce(VirtualDiskDescription real, long size)
+    {
+        int parts = real.Parts.Length;
+        long tierSize = VirtualDiskPlan.RoundUp((size + parts - 1) / parts, SliceSize, "Size");
+        return new VirtualDiskDescription
+        {
+            FriendlyName = "power cut",
+            ResiliencySettingName = real.ResiliencySettingName,
+            SizeBytes = real.IsTiered ? parts * tierSize : VirtualDiskPlan.RoundUp(size, real.Parts[0].RowBytes(SlabGeometry.SmallestSlab), "Size"),
+            NumberOfColumns = real.NumberOfColumns,
+            NumberOfDataCopies = real.NumberOfDataCopies,
+            PhysicalDiskRedundancy = real.PhysicalDiskRedundancy,
+            Interleave = InterleaveOf(real.Parts[0]),
+            LogicalSectorSize = real.LogicalSectorSize,
+            ProvisioningType = real.ProvisioningType,
+            Checksum = real.Checksum,
+            WriteCacheSize = real.WriteCacheSize > 0 ? CacheSlabs * SlabGeometry.SmallestSlab : 0,
+            SliceSize = real.IsTiered ? SliceSize : 0,
+            Tiers = [.. real.Tiers.Select(tier => new TierDescription
+            {
+                FriendlyName = tier.FriendlyName,
+                ResiliencySettingName = tier.ResiliencySettingName,
+                SizeBytes = tierSize,
+                NumberOfColumns = tier.NumberOfColumns,
+                NumberOfDataCopies = tier.NumberOfDataCopies,
+                PhysicalDiskRedundancy = tier.PhysicalDiskRedundancy,
+                Interleave = InterleaveOf(tier),
+            })],
+        };
+    }
+
+    /// <summary>A strip is at most a slab, and one of parity at most a region.</summary>
+    private static uint InterleaveOf(TierDescription part) =>
+        (uint)Math.Min(part.Interleave, part.Parities > 0 ? SlabGeometry.SmallestSlab / SpaceShape.RegionsPerSlab : SlabGeometry.SmallestSlab);
+
+    /// <summary>Disks for the widest part, with a majority when those fail that the layout tolerates; those of the write cache are further ones.</summary>
+    private static int DisksFor(VirtualDiskDescription disk) =>
+        Math.Max(disk.Parts.Max(static part => part.NumberOfColumns * part.NumberOfDataCopies), (2 * disk.PhysicalDiskRedundancy) + 1)
+        + (disk.WriteCacheSize > 0 ? disk.CacheCopies : 0);
 
     /// <summary>
     /// Returns the number of disks: as many as the layout needs, and so many that a majority remains when those fail that the layout tolerates. The plan

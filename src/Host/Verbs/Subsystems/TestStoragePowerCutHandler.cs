@@ -24,12 +24,12 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
         TestStoragePowerCutRequest request, ReplyBuilder<StoragePowerCutInfo> reply, CancellationToken cancellation)
     {
         TimeSpan limit = TimeLimitOf(request);
-        foreach ((string? name, VirtualDiskRequest? layout) in await LayoutsAsync(request, reply.Fail).ConfigureAwait(false))
+        foreach ((string name, VirtualDiskRequest layout, Engine.Formats.VirtualDiskDescription? disk) in await LayoutsAsync(request, reply.Fail).ConfigureAwait(false))
         {
             await _turn.WaitAsync(cancellation).ConfigureAwait(false);
             try
             {
-                await reply.TryAsync(() => TryOneAsync(name, Translate(request, layout), limit, reply, cancellation)).ConfigureAwait(false);
+                await reply.TryAsync(() => TryOneAsync(name, Translate(request, layout, disk), limit, reply, cancellation)).ConfigureAwait(false);
             }
             finally
             {
@@ -68,17 +68,18 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
     }
 
     /// <summary>The layout that was described, or those of existing virtual disks with their names.</summary>
-    private async Task<IEnumerable<(string Name, VirtualDiskRequest Layout)>> LayoutsAsync(
+    private async Task<IEnumerable<(string Name, VirtualDiskRequest Layout, Engine.Formats.VirtualDiskDescription? Disk)>> LayoutsAsync(
         TestStoragePowerCutRequest request, Action<StorageErrorInfo> fail)
     {
         if ((request.FriendlyName ?? request.UniqueId ?? request.InputObject) is null)
         {
-            return [("", LayoutOf(request))];
+            return [("", LayoutOf(request), null)];
         }
 
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         return all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, fail)
-            .Select(disk => (disk.Description.FriendlyName, LayoutOf(disk.Description)));
+            .Select(disk => (disk.Description.FriendlyName, LayoutOf(disk.Description),
+                disk.Description is { IsTiered: false, WriteCacheSize: 0 } ? null : disk.Description));
     }
 
     private static VirtualDiskRequest LayoutOf(TestStoragePowerCutRequest request) => new()
@@ -106,8 +107,10 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
         Checksum = disk.Checksum,
     };
 
-    private static PowerCutRequest Translate(TestStoragePowerCutRequest request, VirtualDiskRequest layout) => new()
+    private static PowerCutRequest Translate(
+        TestStoragePowerCutRequest request, VirtualDiskRequest layout, Engine.Formats.VirtualDiskDescription? disk) => new()
     {
+        Disk = disk,
         Layout = layout with { SizeBytes = request.Size is { } size ? Amount.Bytes(size, nameof(request.Size)) : null },
         Cuts = (int)Math.Min(int.MaxValue, request.Cuts ?? PowerCuts.CutsDefault),
         Seed = request.Seed ?? (uint)Random.Shared.NextInt64(uint.MaxValue),
@@ -125,6 +128,8 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
         ProvisioningType = result.Layout.ProvisioningType.ToString(),
         Checksum = result.Layout.Checksum.ToString(),
         Size = (ulong)result.Layout.SizeBytes,
+        WriteCacheSize = (ulong)result.Layout.WriteCacheSize,
+        NumberOfTiers = (ushort)result.Layout.Tiers.Length,
         Cuts = (ulong)result.Cuts,
         CutsWhileRecovering = (ulong)result.CutsWhileRecovering,
         CrashStates = (ulong)result.CrashStates,

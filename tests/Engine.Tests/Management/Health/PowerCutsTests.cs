@@ -27,6 +27,28 @@ public sealed class PowerCutsTests
         Assert.Equal(readings * result.Layout.SizeBytes / 512, result.SectorsVerified);
     }
 
+    [Theory]
+    [InlineData("Mirror", 2, 2, true, false)]
+    [InlineData("Simple", 2, 1, true, false)]
+    [InlineData("Parity", 3, 1, true, false)]
+    [InlineData("Mirror", 1, 2, false, true)]
+    [InlineData("Mirror", 2, 2, true, true)]
+    public void A_virtual_disk_is_tried_with_its_cache_and_its_tiers(string layout, int columns, int copies, bool hasCache, bool hasTiers)
+    {
+        PowerCutResult result = PowerCuts.Run(Of(layout, columns, copies, hasCache, hasTiers), () => true);
+        Assert.True(result.Violations == 0, string.Join(Environment.NewLine, result.ViolationDescriptions));
+        Assert.Equal((8, 32), (result.Cuts, result.CrashStates));
+        Assert.Equal((hasCache ? 2L << 20 : 0, hasTiers ? 2 : 0), (result.Layout.WriteCacheSize, result.Layout.Tiers.Length));
+        Assert.True(result.CacheDestaged > 0 == hasCache, $"{result.CacheDestaged} bytes destaged");
+        Assert.True(result.SlicesMoved > 0 == hasTiers, $"{result.SlicesMoved} slices moved");
+    }
+
+    [Theory]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    public void Flushes_that_lie_are_noticed_with_a_cache_and_with_tiers(bool hasCache, bool hasTiers) =>
+        Assert.True(PowerCuts.Run(Of("Mirror", 1, 2, hasCache, hasTiers) with { FlushLies = true }, () => true).Violations > 0);
+
     [Fact]
     public void A_flush_that_lies_is_noticed_without_redundancy()
     {
@@ -86,6 +108,33 @@ public sealed class PowerCutsTests
         Assert.Equal(problem, rejected.Error.ToString());
         Assert.Contains(named, rejected.Message);
     }
+
+    private static PowerCutRequest Of(string layout, int columns, int copies, bool hasCache, bool hasTiers) =>
+        Request(layout, columns, copies, ChecksumKind.CRC32C) with
+        {
+            Cuts = 8,
+            Disk = new VirtualDiskDescription
+            {
+                FriendlyName = "real",
+                ResiliencySettingName = layout,
+                SizeBytes = 1L << 40,
+                NumberOfColumns = (ushort)columns,
+                NumberOfDataCopies = (ushort)copies,
+                PhysicalDiskRedundancy = (ushort)(layout == "Parity" ? 1 : copies - 1),
+                LogicalSectorSize = 4096,
+                Checksum = ChecksumKind.CRC32C,
+                WriteCacheSize = hasCache ? 1L << 30 : 0,
+                SliceSize = 1 << 20,
+                Tiers = !hasTiers ? [] :
+                [
+                    .. Enumerable.Range(0, 2).Select(tier => new TierDescription
+                    {
+                        FriendlyName = $"t{tier}", MediaTypeCode = (ushort)(4 - tier), ResiliencySettingName = layout, SizeBytes = 1L << 39,
+                        NumberOfColumns = (ushort)columns, NumberOfDataCopies = (ushort)copies, PhysicalDiskRedundancy = (ushort)(copies - 1),
+                    }),
+                ],
+            },
+        };
 
     private static PowerCutRequest Request(string layout, int columns, int copies, ChecksumKind checksum, int sector = 4096) => new()
     {

@@ -71,7 +71,7 @@ public sealed class ParityTierTests
         }
 
         SimLane lane = (SimLane)open.Lane;
-        Assert.Equal(RepairEnd.Done, _world.Lane.Run(tiering.Move(orders, new TierSpaces.Simulation.SimPacer(lane))));
+        Assert.Equal(RepairEnd.Done, _world.Lane.Run(tiering.Move(orders, new SimPacer(lane))));
     }
 
     private Guid Make(int columns, int redundancy)

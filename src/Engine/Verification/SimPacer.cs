@@ -1,7 +1,7 @@
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 
-namespace TierSpaces.Simulation;
+namespace TierSpaces.Engine.Verification;
 
 /// <summary>Paces repair in a simulated world: waits a seeded time between pieces, and stops the work after some of them.</summary>
 /// <param name="lane">The world's lane.</param>
