@@ -11,14 +11,14 @@ namespace TierSpaces.Engine.Resiliency;
 //  2. The lock of the part is taken: nothing writes there.
 //  3. Of its blocks those that are durably never-written go to the disks.
 //
-// A punched block may read as anything. That is safe because nothing reads it for its content: whoever has an entry that says never-written answers
-// zeros and counts it as zeros in a parity, and one who read it before it was unmapped finds that it does not match and reads again under the lock.
+// A punched block may read as anything. That is safe because nothing uses its content: a block whose entry says never-written is answered as zeros and
+// counts as zeros in a parity, and a read that began before the unmap finds that the block does not match and reads again under the lock.
 //
 // Invariants
 //  1. A block is punched only while its entry is never-written, in memory and in the durable part of the log, and no record of it is on its way there:
 //     no crash brings an entry back that needs the bytes.
 //  2. It is punched under the lock of its range, so it is not punched under a write that came after the unmap.
-//  3. What waits here is a wish. It is dropped where its row or region cannot be had, at a fault, and at a crash; nothing is wrong then but the room.
+//  3. What waits here is a hint. It is dropped where its row or region cannot be had, at a fault, and at a crash; nothing is wrong then but the room.
 //     Zeroing that keeps its room takes its range away.
 
 /// <summary>Passes unmaps of a space down to its disks.</summary>

@@ -103,7 +103,8 @@ public class RingOrderTests
 
     /// <summary>Whether the first slab of a disk has any data: neither blank nor unmapped.</summary>
     private static bool HoldsAnything(PoolWorld world, DiskNumber disk) => Read(
-        world.Lane, world.Disks[disk.Value - 1], world.Pool!.Layout(disk).SlabOffset(0), (int)world.Pool.Slabs.DataBytes).AsSpan().ContainsAnyExcept((byte)0, SimDisk.Unmapped);
+        world.Lane, world.Disks[disk.Value - 1], world.Pool!.Layout(disk).SlabOffset(0), (int)world.Pool.Slabs.DataBytes).AsSpan()
+        .ContainsAnyExcept((byte)0, SimDisk.Unmapped);
 
     /// <summary>What is free on the disk that a copy was to leave is given to others: an exchange that goes on leaves it alone.</summary>
     private static void CheckNextOwners(PoolWorld world, LaneTask<CommitResult> exchange)
