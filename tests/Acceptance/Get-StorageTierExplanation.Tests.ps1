@@ -20,7 +20,7 @@ Describe 'Get-StorageTierExplanation' {
         $why.Tier | Sort-Object -Unique | Should -Be 'Data_Slow'
         $why[0].FilePath | Should -Be "$volume/file"
         $why[0].Fitting | Should -Be 16
-        $why[0].Explanation | Should -Match "^It is on tier 'Data_Slow' since \d{4}-\d\d-\d\d \d\d:00 UTC, where its first write found room\. Its heat is"
+        $why[0].Explanation | Should -Match "^It is on tier 'Data_Slow' since the hour that began at \d{4}-\d\d-\d\d \d\d:00 UTC, where its first write found room\. Its heat is"
         @(Get-ChildItem $volume/file | Get-StorageTierExplanation).Slice | Should -Be $why.Slice
 
         Set-FileStorageTier -FilePath $volume/file -DesiredStorageTierFriendlyName Data_Fast

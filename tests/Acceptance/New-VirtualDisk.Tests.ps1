@@ -28,6 +28,8 @@ Describe 'New-VirtualDisk' {
     }
 
     It 'takes columns, interleave and provisioning' {
+        { New-VirtualDisk Pool1 -FriendlyName Wide -NumberOfColumns 1.5 -Size 32MB } | Should -Throw -ExpectedMessage "*-NumberOfColumns '1.5': is not a number of this parameter.*"
+        { New-VirtualDisk Pool1 -FriendlyName Wide -NumberOfColumns '1.5' -Size 32MB } | Should -Throw -ExpectedMessage "*-NumberOfColumns '1.5': is not a number of this parameter.*"
         $disk = New-VirtualDisk Pool1 -FriendlyName Wide -ResiliencySettingName Simple -NumberOfColumns 4 -Interleave 64KB -Size 32MB -ProvisioningType Thin
 
         $disk.NumberOfColumns, $disk.Interleave, $disk.ProvisioningType | Should -Be 4, 64KB, 'Thin'

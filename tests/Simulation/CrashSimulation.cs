@@ -183,6 +183,7 @@ public sealed class CrashSimulation
         }
 
         Count(_world.Spaces.HedgesWon > 0, "read answered by the other copy");
+        Count(_world.Spaces.Counters.Rows.BytesPunched > 0, "unmap passed down to the disks");
         if (_world.Disks.Sum(disk => disk.ReusedBuffers) is > 0 and var reused)
         {
             Report("memory", $"{reused} writes in flight found other bytes in their memory");

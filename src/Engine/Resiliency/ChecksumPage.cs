@@ -110,6 +110,21 @@ internal sealed class ChecksumPage
     internal bool IsNeverWritten(int block, int count) =>
         Generations[block] == ChecksumSector.NeverWritten && !Generations.Slice(block, count).ContainsAnyExcept(ChecksumSector.NeverWritten);
 
+    /// <summary>
+    /// Returns how many blocks, from one on, are never-written now and, whatever of the log a crash leaves, afterwards: no disk is asked for their bytes.
+    /// </summary>
+    internal int CountDurablyUnwritten(int block, int countMax)
+    {
+        int count = 0;
+        while (count < countMax && Generations[block + count] == ChecksumSector.NeverWritten
+            && LoggedGenerations[block + count] == ChecksumSector.NeverWritten && !_logged.IsZeroPending(block + count))
+        {
+            count++;
+        }
+
+        return count;
+    }
+
     /// <summary>Judges data that was read by the entries from a block on. Never-written blocks become zeros; a poisoned block matches nothing.</summary>
     internal bool Verify(int block, IoBuffer data)
     {

@@ -53,8 +53,14 @@ internal interface ILayoutEngine
     /// <summary>Appends what is known of a piece.</summary>
     LaneTask<IoError> Status(SpaceRow row, StripPiece piece, List<StoreExtent> extents);
 
-    /// <summary>Unmaps a piece on the disks. The caller knows that its bytes are not needed.</summary>
-    LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece);
+    /// <summary>Unmaps a stretch of a column on its disks. The caller knows that its bytes are not needed.</summary>
+    LaneTask<Nothing> Punch(SpaceRow row, int column, int slabOffset, int length);
+
+    /// <summary>
+    /// Gives what is under a piece back to the disks that can do so without changing its bytes. All of it holds zeros, and its lock is held. Only
+    /// without checksums.
+    /// </summary>
+    LaneTask<Nothing> PunchZeros(SpaceRow row, StripPiece piece) => LaneTask.FromResult(default(Nothing));
 
     /// <summary>Bytes of each position that are resynced at once at least: a part of a region, all of it at most. At most 64 parts are a region.</summary>
     int ResyncSize { get; }

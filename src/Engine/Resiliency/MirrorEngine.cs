@@ -48,7 +48,10 @@ internal sealed class MirrorEngine : ILayoutEngine
     public LaneTask<IoError> Status(SpaceRow row, StripPiece piece, List<StoreExtent> extents) => _entries.Status(row, piece, extents);
 
     /// <inheritdoc/>
-    public LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece) => _entries.Punch(row, piece);
+    public LaneTask<Nothing> Punch(SpaceRow row, int column, int slabOffset, int length) => _entries.Punch(row, column, slabOffset, length);
+
+    /// <inheritdoc/>
+    public LaneTask<Nothing> PunchZeros(SpaceRow row, StripPiece piece) => _entries.PunchZeros(row, piece);
 
     /// <inheritdoc/>
     public int ResyncSize => _resync.PartSize;

@@ -91,12 +91,23 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, Fail
         return await _integrity.AppendStates(row, piece, extents);
     }
 
-    internal async LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece)
+    internal async LaneTask<Nothing> Punch(SpaceRow row, int column, int slabOffset, int length)
+    {
+        for (int copy = 0; copy < copies.Count; copy++)
+        {
+            SlabPlace place = copies.PlaceOf(row, column, copy);
+            await parts.Space.Members.Unmap(place.Disk, place.DataOffset + slabOffset, length);
+        }
+
+        return default;
+    }
+
+    internal async LaneTask<Nothing> PunchZeros(SpaceRow row, StripPiece piece)
     {
         for (int copy = 0; copy < copies.Count; copy++)
         {
             SlabPlace place = copies.PlaceOf(row, piece.Column, copy);
-            await parts.Space.Members.Unmap(place.Disk, place.DataOffset + piece.SlabOffset, piece.Length);
+            await parts.Space.Members.PunchZeros(place.Disk, place.DataOffset + piece.SlabOffset, piece.Length);
         }
 
         return default;

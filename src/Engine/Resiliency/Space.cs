@@ -37,6 +37,7 @@ public sealed class Space : IBackingStore, IRepairable
     private readonly SpaceScrub _scrub;
     private readonly SpaceOpening _opening;
     private readonly RowRanks _ranks;
+    private readonly SpaceTrims _trims;
     private readonly SpaceRequests _requests;
 
     private Space(ISpaceHost host, SpaceOptions options)
@@ -64,7 +65,8 @@ public sealed class Space : IBackingStore, IRepairable
         _scrub = new SpaceScrub(_context, _log, _regions, new PageScrub(_context, _log, _integrity, _writeback), _writeback, _engine);
         _opening = new SpaceOpening(_context, _log, _integrity, _changes, firstWrites, found, _stale, _regions, _flusher, _engine);
         _ranks = new RowRanks(_rows, _members);
-        _requests = new SpaceRequests(_context, _log, _changes, _lost, found, _flusher, _regions, _stale.Lacks, _rowMaker, _engine);
+        _trims = new SpaceTrims(_context, _log, _integrity, _regions, _engine);
+        _requests = new SpaceRequests(_context, _log, _changes, _lost, found, _flusher, _regions, _stale.Lacks, _rowMaker, _trims, _engine);
     }
 
     /// <summary>Length in bytes.</summary>
@@ -163,7 +165,7 @@ public sealed class Space : IBackingStore, IRepairable
     {
         _status.BeginClosing();
         _members.AwaitsRoom = false;
-        while (_repair.Mutex.IsHeld || _writeback.IsRunning || _rows.AnyChanging || _context.Locks.Held > 0)
+        while (_repair.Mutex.IsHeld || _writeback.IsRunning || _trims.IsRunning || _rows.AnyChanging || _context.Locks.Held > 0)
         {
             await _context.Lane.Delay(DrainPollNs);
         }
@@ -174,6 +176,7 @@ public sealed class Space : IBackingStore, IRepairable
             return error;
         }
 
+        await _trims.Finish();
         while (_stale.IsRecordingDeparture)
         {
             await _context.Lane.Delay(DrainPollNs);   // a disk that left during the flush: what it misses is recorded before regions are clean
@@ -208,8 +211,8 @@ public sealed class Space : IBackingStore, IRepairable
     public LaneTask<IoError> Flush() => _flusher.Flush();
 
     /// <summary>
-    /// Gives a range back: it reads as zeros, and a thin row with nothing left in it returns to the pool. Without checksums there
-    /// are no entries that could say so, and zeros are written.
+    /// Gives a range back: it reads as zeros, a thin row with nothing left in it returns to the pool, and a moment later what is under the rest is punched or
+    /// discarded on the disks. Without checksums there are no entries that could say so: zeros are written, and punched where disks make holes of zeros.
     /// </summary>
     public LaneTask<IoError> Unmap(long offset, long length) => _requests.Unmap(offset, length);
 

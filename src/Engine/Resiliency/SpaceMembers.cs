@@ -160,6 +160,21 @@ internal sealed class SpaceMembers(IMemberHost host)
     internal LaneTask<IoError> Unmap(int disk, long offset, long length) =>
         host.Members.Disk(disk) is { } device ? device.Unmap(offset, length) : LaneTask.FromResult(IoError.DeviceGone);
 
+    /// <summary>
+    /// Makes a range that holds zeros a hole that reads as zeros, where the disk can make one without writing. A flush covers it, and what becomes of it
+    /// does not matter.
+    /// </summary>
+    internal async LaneTask<Nothing> PunchZeros(int disk, long offset, long length)
+    {
+        if (host.Members.Disk(disk) is { } device)
+        {
+            await device.WriteZeroes(offset, length, WriteFlags.Fast);
+            Of(disk).Written++;
+        }
+
+        return default;
+    }
+
     /// <summary>Counts a disk as unflushed whatever is known of it.</summary>
     internal void NoteUnflushed(int disk) => Of(disk).Written++;
 

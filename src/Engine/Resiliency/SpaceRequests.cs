@@ -20,7 +20,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Cuts requests into pieces and hands them to the engine of the layout.</summary>
 internal sealed class SpaceRequests(
     SpaceContext space, SpaceLog log, ChangedEntries changes, LostBlocks lost, FoundFirstWrites found, SpaceFlusher flusher, RegionMap regions,
-    LackedBlocks lacks, RowMaker rowMaker, ILayoutEngine engine)
+    LackedBlocks lacks, RowMaker rowMaker, SpaceTrims trims, ILayoutEngine engine)
 {
     private const int BlockSize = SpaceShape.BlockSize;
 
@@ -126,7 +126,15 @@ internal sealed class SpaceRequests(
             if (_rows[piece.Row] is { IsInitialized: true } row)
             {
                 int generation = row.Enter();   // a slab that moves away is another owner's only when this has ended
-                await engine.Punch(row, piece);
+                for (int column = 0; column < _layout.Columns; column++)
+                {
+                    if (column == piece.Column || _layout.DepthOf(piece) != piece.Length)   // whole stripes are in all columns
+                    {
+                        await engine.Punch(row, column, piece.SlabOffset, _layout.DepthOf(piece));
+                    }
+                }
+
+                trims.Forget(piece);
                 row.Leave(generation);
             }
 
@@ -138,7 +146,7 @@ internal sealed class SpaceRequests(
 
     /// <summary>
     /// Gives a range back: it reads as zeros, and a thin row with nothing left in it returns to the pool. Without checksums there
-    /// are no entries that could say so, and zeros are written.
+    /// are no entries that could say so: zeros are written, and then given back where the disks can make holes of zeros.
     /// </summary>
     internal LaneTask<IoError> Unmap(long offset, long length) =>
         RangeError(offset, length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected)
@@ -244,7 +252,7 @@ internal sealed class SpaceRequests(
         return _buffers.Displace(target, answer, await ReadAgain(row, piece, answer));
     }
 
-    private async LaneTask<IoError> WritePiece(StripPiece piece, IoBuffer source)
+    private async LaneTask<IoError> WritePiece(StripPiece piece, IoBuffer source, bool punchesZeros = false)
     {
         IoError error = changes.IsFull ? await flusher.Flush() : IoError.None;
         while (error == IoError.None)
@@ -275,7 +283,7 @@ internal sealed class SpaceRequests(
         if (_rows[piece.Row] is not { IsInitialized: true } row)
         {
             _locks.Release(key, end);   // the row was given back meanwhile
-            return await WritePiece(piece, source);
+            return await WritePiece(piece, source, punchesZeros);
         }
 
         int generation = row.Enter();
@@ -294,6 +302,11 @@ internal sealed class SpaceRequests(
         if (error == IoError.None)
         {
             lost.Remove(piece);
+            if (punchesZeros)
+            {
+                await engine.PunchZeros(row, piece);
+                space.Counters.Rows.NotePunched(piece.Length);
+            }
         }
 
         regions.Leave(ref row.RegionAt(region), isMarked);
@@ -330,11 +343,12 @@ internal sealed class SpaceRequests(
                 continue;
             }
 
-            error = await ZeroPiece(row, piece);
+            error = await ZeroPiece(row, piece, keepRows);
             at += piece.Length;
         }
 
         error = error == IoError.None ? await log.Journal.Write() : error;
+        trims.Start();
         if (error == IoError.None && !keepRows && space.Options.IsThin)
         {
             rowMaker.StartFreeing((int)(offset / _layout.RowSize), (int)((offset + length - 1) / _layout.RowSize));
@@ -343,7 +357,7 @@ internal sealed class SpaceRequests(
         return error;
     }
 
-    private async LaneTask<IoError> ZeroPiece(SpaceRow row, StripPiece piece)
+    private async LaneTask<IoError> ZeroPiece(SpaceRow row, StripPiece piece, bool keepRoom)
     {
         int region = row.RegionOf(piece.Column, piece.SlabOffset);
         IoError error = row.Regions[region].IsUnresolved ? await Resolve(row, region, piece) : IoError.None;
@@ -358,6 +372,7 @@ internal sealed class SpaceRequests(
         if (_rows[piece.Row] == row)
         {
             error = await ChangeEntries(row, region, piece, isPoison: false);
+            trims.NoteZeroed(piece, keepRoom);
         }
 
         _locks.Release(key, end);
@@ -428,7 +443,7 @@ internal sealed class SpaceRequests(
             StripPiece piece = _layout.First(at, Math.Min(zeros.Length, offset + length - at));
             if (allocate || _rows[piece.Row] is { IsInitialized: true })
             {
-                error = await WritePiece(piece, zeros.Slice(0, piece.Length));
+                error = await WritePiece(piece, zeros.Slice(0, piece.Length), punchesZeros: !allocate);
             }
 
             at += piece.Length;

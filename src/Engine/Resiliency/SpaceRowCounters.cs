@@ -9,15 +9,22 @@ public sealed class SpaceRowCounters
     /// <summary>Rows given back.</summary>
     public long RowsFreed { get; private set; }
 
+    /// <summary>Bytes of columns that clients gave back within rows, and that were punched or discarded on the disks.</summary>
+    public long BytesPunched { get; private set; }
+
     /// <summary>A slab is on another disk.</summary>
     internal void NoteMoved() => SlabsMoved++;
 
     /// <summary>A row was given back.</summary>
     internal void NoteFreed() => RowsFreed++;
 
+    /// <summary>Unmaps were passed down to the disks.</summary>
+    internal void NotePunched(int bytes) => BytesPunched += bytes;
+
     internal void Add(SpaceRowCounters other)
     {
         SlabsMoved += other.SlabsMoved;
         RowsFreed += other.RowsFreed;
+        BytesPunched += other.BytesPunched;
     }
 }

@@ -14,6 +14,9 @@ namespace TierSpaces.Engine.Verification;
 /// </summary>
 public sealed class SimDisk : IDisk
 {
+    /// <summary>Byte that what was unmapped reads as.</summary>
+    public const byte Unmapped = 0xDB;
+
     private readonly SimPort _own;
     private readonly List<SimPort> _ports = [];   // the disk's own, and one per open handle
     private readonly List<(SimLane Lane, long Offset, byte[][] Sectors)> _writesInFlight = [];
@@ -52,6 +55,9 @@ public sealed class SimDisk : IDisk
 
     /// <summary>Requests so far.</summary>
     public long Requests => _requests;
+
+    /// <summary>Unmaps so far, through any handle.</summary>
+    public long UnmapOperations { get; private set; }
 
     /// <summary>Fault: the disk is gone.</summary>
     public bool Pulled { get; set; }
@@ -306,7 +312,14 @@ public sealed class SimDisk : IDisk
     public bool ZeroesSlowly { get; set; }
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Unmap(long offset, long length) => WriteZeroes(offset, length, WriteFlags.None);
+    /// <remarks>What was unmapped reads as garbage.</remarks>
+    public LaneTask<IoError> Unmap(long offset, long length) => Unmap(_own, offset, length);
+
+    internal LaneTask<IoError> Unmap(SimPort port, long offset, long length)
+    {
+        UnmapOperations++;
+        return Fill(port, offset, length, Unmapped);
+    }
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => WriteZeroes(_own, offset, length, flags);
@@ -323,19 +336,30 @@ public sealed class SimDisk : IDisk
             return IoError.NotSupported;
         }
 
+        IoError error = await Fill(port, offset, length, 0);
+        return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush(port) : error;
+    }
+
+    private async LaneTask<IoError> Fill(SimPort port, long offset, long length, byte value)
+    {
+        if (!Valid(offset, length))
+        {
+            return IoError.InvalidArgument;
+        }
+
         for (long at = 0; at < length; at += 1 << 20)
         {
-            IoBuffer zeros = port.Lane.Buffers.Rent((int)Math.Min(1 << 20, length - at));
-            zeros.Span.Clear();
-            IoError error = await Write(port, offset + at, zeros, WriteFlags.None);
-            port.Lane.Buffers.Return(zeros);
+            IoBuffer data = port.Lane.Buffers.Rent((int)Math.Min(1 << 20, length - at));
+            data.Span.Fill(value);
+            IoError error = await Write(port, offset + at, data, WriteFlags.None);
+            port.Lane.Buffers.Return(data);
             if (error != IoError.None)
             {
                 return error;
             }
         }
 
-        return (flags & WriteFlags.ForceUnitAccess) != 0 ? await Flush(port) : IoError.None;
+        return IoError.None;
     }
 
     /// <inheritdoc/>

@@ -24,7 +24,7 @@ internal sealed class SimDiskHandle(SimDisk disk, SimPort port) : IDisk
 
     public LaneTask<IoError> Flush() => disk.Flush(port);
 
-    public LaneTask<IoError> Unmap(long offset, long length) => disk.WriteZeroes(port, offset, length, WriteFlags.None);
+    public LaneTask<IoError> Unmap(long offset, long length) => disk.Unmap(port, offset, length);
 
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => disk.WriteZeroes(port, offset, length, flags);
 

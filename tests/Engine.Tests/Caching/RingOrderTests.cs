@@ -101,9 +101,10 @@ public class RingOrderTests
     private static long FirstOfRing(PoolWorld world) => world.Pool!.Layout(new DiskNumber(1)).SlabOffset(
         world.Pool.State.Space(world.VirtualDisk!.Description.CacheSpace)!.Row(0)!.Mapping.Sources[0].Slab);
 
-    /// <summary>Whether the first slab of a disk has any data.</summary>
+    /// <summary>Whether the first slab of a disk has any data: neither blank nor unmapped.</summary>
     private static bool HoldsAnything(PoolWorld world, DiskNumber disk) => Read(
-        world.Lane, world.Disks[disk.Value - 1], world.Pool!.Layout(disk).SlabOffset(0), (int)world.Pool.Slabs.DataBytes).AsSpan().ContainsAnyExcept((byte)0);
+        world.Lane, world.Disks[disk.Value - 1], world.Pool!.Layout(disk).SlabOffset(0), (int)world.Pool.Slabs.DataBytes).AsSpan()
+        .ContainsAnyExcept((byte)0, SimDisk.Unmapped);
 
     /// <summary>What is free on the disk that a copy was to leave is given to others: an exchange that goes on leaves it alone.</summary>
     private static void CheckNextOwners(PoolWorld world, LaneTask<CommitResult> exchange)

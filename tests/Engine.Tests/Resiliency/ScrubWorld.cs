@@ -212,6 +212,9 @@ internal sealed class ScrubWorld
         return error;
     }
 
+    /// <summary>What a range should hold.</summary>
+    internal ReadOnlySpan<byte> Model(int offset, int length) => _model.AsSpan(offset, length);
+
     internal void AssertReads(int offset, int length)
     {
         for (int at = offset; at < offset + length; at += 64 << 10)

@@ -276,7 +276,7 @@ public class VirtualDiskTests
         VirtualDiskDescription spec = Spec(1, 2, 8, thin: true) with { FriendlyName = "e", WriteCacheSize = 64 * Mebibyte };
         VirtualDiskResult result = world.Lane.Run(VirtualDiskBuilder.Create(world.Pool!, spec));
         Assert.Equal(CommitStatus.NoSpace, result.Status);
-        Assert.Equal("It needs 2 disks with 64 free slabs each, flash or of usage Journal; 0 are there.", result.Reason);
+        Assert.Equal("It needs 2 disks with 64 free slabs each, flash or of usage Journal; there are 0.", result.Reason);
         Assert.Equal((free, 1), (Free(world), world.Pool!.State.VirtualDisks.Count));
     }
 

@@ -13,7 +13,7 @@ public class HostLogTests
         string log = File.ReadAllText(scratch.Paths.Log);
         Assert.Contains("TIERSPACES_IO_DEADLINES:", log);
         Assert.Contains("ready on", log);
-        Assert.Contains("Storage pool P was made of 1 disks.", log);
+        Assert.Contains("Storage pool P was made of 1 disk.", log);
     }
 
     [Fact]

@@ -19,7 +19,7 @@ public sealed class SliceExplanationTests
 
     [Fact]
     public void On_the_fast_tier() => Assert.Equal(
-        "It is on tier 'fast' since 2026-01-02 03:00 UTC, where its first write found room. Its heat is 100, the hottest of the virtual disk. "
+        "It is on tier 'fast' since the hour that began at 2026-01-02 03:00 UTC, where its first write found room. Its heat is 100, the hottest of the virtual disk. "
         + "It stays there: it is the hottest of 2 that fit.",
         Explain(0));
 
@@ -82,7 +82,7 @@ public sealed class SliceExplanationTests
         TierPlanSettings reserve = new TierPlanSettings { FreeReservePercent = 50 };
         const string told = " (50 percent are kept free: Set-StorageTierSchedule -FreeReservePercent)";
         Assert.EndsWith($"It stays there: it is the hottest of 1 that fit{told}.", Explain(0, reserve), StringComparison.Ordinal);
-        Assert.Contains($"It stays there: 1 slices fit on faster tiers{told}, and it is the 2nd hottest. Tier 'fast' takes", Explain(5, reserve),
+        Assert.Contains($"It stays there: 1 slice fits on faster tiers{told}, and it is the 2nd hottest. Tier 'fast' takes", Explain(5, reserve),
             StringComparison.Ordinal);
         Assert.Equal(1UL, Make(reserve).ToInfo(Status(5, SliceReason.FirstWrite), null).Fitting);
     }
@@ -92,7 +92,7 @@ public sealed class SliceExplanationTests
     {
         _slices[1] = (0, 50, 0);
         Assert.EndsWith("It stays there: it is the hottest of 1 that fit beside 1 that is pinned there.", Explain(0), StringComparison.Ordinal);
-        Assert.Contains("It stays there: 1 slices fit on faster tiers beside 1 that is pinned there, and it is the 2nd hottest. Tier 'fast' takes", Explain(5),
+        Assert.Contains("It stays there: 1 slice fits on faster tiers beside 1 that is pinned there, and it is the 2nd hottest. Tier 'fast' takes", Explain(5),
             StringComparison.Ordinal);
         Assert.Equal(1UL, Make(TierPlanSettings.Default).ToInfo(Status(5, SliceReason.FirstWrite), null).Fitting);
     }

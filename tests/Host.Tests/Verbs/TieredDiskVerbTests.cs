@@ -241,7 +241,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             new() { ["VirtualDiskFriendlyName"] = new[] { "d" }, ["StorageTier"] = "memory", ["Size"] = 4 * Slice, ["PassThru"] = true };
         JsonElement planned = (await _host.SendAsync("Add-StorageTier", new(request) { ["WhatIf"] = true })).GetProperty("Steps");
         Assert.Equal(
-            $"Add storage tier 'd_memory' on SCM: Mirror, 1 columns, 2 copies, interleave 262144, {4 * Slice} bytes; resize virtual disk 'd' to {20 * Slice} bytes", planned[0].GetString());
+            $"Add storage tier 'd_memory' on SCM: Mirror, 1 column, 2 copies, interleave 262144, {4 * Slice} bytes; resize virtual disk 'd' to {20 * Slice} bytes", planned[0].GetString());
         Assert.Contains(planned.EnumerateArray(), step => step.GetString()!.StartsWith("Place on physical disk 't1': ", StringComparison.Ordinal));
         JsonElement reply = await _host.SendAsync("Add-StorageTier", request);
         Assert.Equal(planned.ToString(), reply.GetProperty("Steps").ToString());

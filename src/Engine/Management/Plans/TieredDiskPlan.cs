@@ -195,7 +195,7 @@ internal sealed class TieredDiskPlan(IPoolReader pool, VirtualDiskRequest reques
         {
             throw new ManagementException(
                 part.Columns > 1 ? ManagementError.ColumnsRange : ManagementError.NotEnoughPhysicalDisks,
-                $"Storage tier '{part.Template.FriendlyName}': {part.Layout} with {CopiesText(part.Copies)} and {Math.Max(1, part.Columns)} columns needs {needed} physical disks of medium {part.Medium}; {part.Disks.Length} can be used.",
+                $"Storage tier '{part.Template.FriendlyName}': {part.Layout} with {CopiesText(part.Copies)} and {CountText.Of(Math.Max(1, part.Columns), "column")} needs {CountText.Of(needed, "physical disk")} of medium {part.Medium}; {part.Disks.Length} can be used.",
                 $"Add {DisksText(needed - part.Disks.Length)} of that kind, or ask for fewer columns or copies.");
         }
 
@@ -265,7 +265,7 @@ internal sealed class TieredDiskPlan(IPoolReader pool, VirtualDiskRequest reques
         ? $"{template.ResiliencySettingName} that survives {DisksText(template.PhysicalDiskRedundancy)}"
         : $"{template.ResiliencySettingName} with {CopiesText(template.NumberOfDataCopies)}";
 
-    internal static string DisksText(long disks) => disks == 1 ? "1 disk" : $"{disks} disks";
+    internal static string DisksText(long disks) => CountText.Of(disks, "disk");
 
     private static string CopiesText(int copies) => copies == 1 ? "1 copy" : $"{copies} copies";
 

@@ -299,10 +299,22 @@ internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest reque
         long rows = (bytes + rowSize - 1) / rowSize;
         long available = pool.Allocator.LargestRowCount(disk.NumberOfColumns, disk.NumberOfDataCopies, AllocationPreferences.For(disk));
         uint slabsEach = Math.Max(1, pool.State.Disks.Values.Min(member => member.Description.SlabCount));
-        long missing = Math.Max(1, rows - available) * positions;
-        long disks = Math.Max(positions, (missing + slabsEach - 1) / slabsEach);
+        long[] free = [.. FreeSlabsOf(pool, disk)];
+        long wanted = Math.Max(rows, available + 1);
+        long missing = Math.Max(1, (wanted * positions) - free.Sum(slabs => Math.Min(slabs, wanted)));
+        long most = Math.Min(wanted, slabsEach);
+        long disks = disk.FaultDomainAwareness == FaultDomainLevel.PhysicalDisk && disk.ColumnIsolation == FaultDomainLevel.PhysicalDisk
+            ? (missing + most - 1) / most : Math.Max(positions, (missing + most - 1) / most);
         return $"Add {TieredDiskPlan.DisksText(disks)} like the smallest of the pool ({slabsEach * pool.Slabs.DataBytes} bytes of slabs each), or give a smaller size.";
     }
+
+    /// <summary>Free slabs of each disk that may have data of a virtual disk. A row takes one each from as many disks as it has positions.</summary>
+    private static IEnumerable<long> FreeSlabsOf(IPoolReader pool, VirtualDiskDescription disk) => pool.State.Disks.Values
+        .Select(static member => member.Description)
+        .Where(member => pool.IsUsable(member.Number)
+            && (disk.AllowedDisks.Length > 0 ? disk.AllowedDisks.Contains(member.Number) : member.Usage == DiskUsage.AutoSelect)
+            && (disk.MediaTypeCode == 0 || member.Media() == MediaCode.Of(disk.MediaTypeCode)))
+        .Select(member => pool.Allocator.FreeSlabs(member.Number));
 
     private void CheckName()
     {

@@ -10,7 +10,8 @@ namespace TierSpaces.Engine.Management;
 //
 //  - A size that is asked for, or that is the pool's default, is honoured or refused.
 //  - Chosen by itself it is 1 GiB where those disks have room for it, else an eighth of the smallest of them at most. It does not depend on the
-//    size of the virtual disk, so that the supported sizes are true; only a single row of data is left room for.
+//    size of the virtual disk, so that the supported sizes are true; only a single row of data is left room for. A virtual disk that was given its disks
+//    has it on these, or on disks of usage Journal, and none where they do not suffice.
 //  - A disk whose data can only lie on flash gets none by itself, unless there are journal disks: its writes would pass the cache by.
 //  - A disk with parity and no tiers has one on any medium where those disks are too few: it gathers parts of stripes. By itself that has one slab, at least
 //    32 MiB and 16 stripes, but no more than an eighth of the smallest disk. Where there are such disks, and not enough, a size that is asked for is refused.
@@ -130,8 +131,9 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
     {
         int copies = spec.CacheCopies;
         bool hasJournals = MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal).Count() >= copies;
-        DiskDescription[] disks = [.. BestCacheDisks(pool, spec).Take(copies)];
-        if (disks.Length < copies && AllocationPreferences.ForCache(spec).TakesAnyMedium)
+        AllocationPreferences preferences = AllocationPreferences.ForCache(spec);
+        DiskDescription[] disks = [.. BestCacheDisks(pool, spec, preferences.MayTakeByItself).Take(copies)];
+        if (disks.Length < copies && preferences.TakesAnyMedium)
         {
             return Gathering(spec, dataDisks);
         }
@@ -166,8 +168,9 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         [.. MembersOf(pool, static disk => disk.Usage == DiskUsage.Journal || (disk.Usage == DiskUsage.AutoSelect && disk.IsFlash()))];
 
     /// <summary>The disks that could have a copy of a cache, the one with most free slabs of each fault domain, in that order.</summary>
-    internal static IEnumerable<DiskDescription> BestCacheDisks(IPoolReader pool, VirtualDiskDescription spec) => CacheDisks(pool)
-        .Where(disk => RowRule.IsKnown(disk, AllocationPreferences.ForCache(spec))).OrderByDescending(disk => pool.Allocator.FreeSlabs(disk.Number))
+    internal static IEnumerable<DiskDescription> BestCacheDisks(IPoolReader pool, VirtualDiskDescription spec, Predicate<DiskDescription>? choice = null) =>
+        CacheDisks(pool).Where(disk => choice?.Invoke(disk) != false && RowRule.IsKnown(disk, AllocationPreferences.ForCache(spec)))
+        .OrderByDescending(disk => pool.Allocator.FreeSlabs(disk.Number))
         .DistinctBy(disk => FaultDomains.DomainOf(disk, AllocationPreferences.ForCache(spec).FaultDomainAwareness));
 
     internal static void RequireDisks(IPoolReader pool, VirtualDiskDescription spec, string what)
@@ -185,8 +188,8 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
             int journals = disks.Count(disk => disk.Usage == DiskUsage.Journal);
             throw new ManagementException(
                 ManagementError.NotEnoughPhysicalDisks,
-                $"{what}: the write cache of {OwnerOf(spec)} needs {copies} disks of usage Journal or flash (SSD, SCM); "
-                + $"storage pool '{pool.State.Pool!.FriendlyName}' has {journals} of usage Journal and {disks.Length - journals} others that are flash.",
+                $"{what}: the write cache of {OwnerOf(spec)} needs {CountText.Of(copies, "disk")} of usage Journal or flash (SSD, SCM); "
+                + $"storage pool '{pool.State.Pool!.FriendlyName}' has {journals} of usage Journal and {disks.Length - journals} more of flash.",
                 $"Add {TieredDiskPlan.DisksText(missing)} of that kind, say what the disks are (Set-PhysicalDisk -MediaType SSD or -Usage Journal), or give -WriteCacheSize 0.");
         }
 

@@ -55,7 +55,7 @@ public sealed class PoolService
         managed.SetOpen(pool);
         _opener.Watch(pool);
         await _marks.IsFirstSinceBoot(pool.Id);
-        _core.Notice($"Storage pool {settings.FriendlyName} was made of {members.Count} disks.");
+        _core.Notice($"Storage pool {settings.FriendlyName} was made of {CountText.Of(members.Count, "disk")}.");
         return managed.Id;
     });
 

@@ -35,6 +35,9 @@ public sealed record AllocationPreferences
     /// <summary>The only disks, or empty for all; disks of usage ManualSelect must be named here.</summary>
     public ImmutableArray<DiskNumber> AllowedDisks { get; init; } = [];
 
+    /// <summary>Disks of a write cache beside those of usage Journal, as far as they are flash and suffice; empty: any flash.</summary>
+    public ImmutableArray<DiskNumber> PreferredDisks { get; init; } = [];
+
     /// <summary>Disks to leave out: those a row lies on already.</summary>
     public ImmutableArray<DiskNumber> ExcludedDisks { get; init; } = [];
 
@@ -84,7 +87,15 @@ public sealed record AllocationPreferences
     public static AllocationPreferences ForCache(VirtualDiskDescription disk) => new()
     {
         Purpose = AllocationPurpose.Cache,
+        PreferredDisks = disk.AllowedDisks,
         FaultDomainAwareness = disk.Parts.Max(static part => part.FaultDomainAwareness),
         TakesAnyMedium = !disk.IsTiered && disk.Parts[0].Parities > 0,
     };
+
+    /// <summary>
+    /// Whether a write cache of automatic size may lie on a disk of the pool: one of usage Journal, or one of flash, of those that the virtual disk was
+    /// given if it was given some.
+    /// </summary>
+    internal bool MayTakeByItself(DiskDescription disk) =>
+        disk.Usage == DiskUsage.Journal || (disk.IsFlash() && (PreferredDisks.IsDefaultOrEmpty || PreferredDisks.Contains(disk.Number)));
 }

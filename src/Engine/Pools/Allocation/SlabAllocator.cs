@@ -139,7 +139,7 @@ public sealed class SlabAllocator
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(copies);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(count);
         List<DiskState> disks = [];
-        foreach (Func<DiskState, bool> choice in Choices(preferences))
+        foreach (Func<DiskState, bool> choice in Choices(preferences, copies))
         {
             disks = BestOfDomains(preferences, choice).Where(disk => FreeOn(disk) >= count).Take(copies).ToList();
             if (disks.Count == copies)
@@ -154,13 +154,13 @@ public sealed class SlabAllocator
         rows = [];
         FaultDomainLevel level = preferences.FaultDomainAwareness;
         string apart = level == FaultDomainLevel.PhysicalDisk ? "" : $" in different fault domains ({level})";
-        reason = $"It needs {copies} disks with {count} free slabs each{KindsFor(preferences)}{apart}; {disks.Count} are there.";
+        reason = $"It needs {CountText.Of(copies, "disk")} with {CountText.Of(count, "free slab")} each{KindsFor(preferences)}{apart}; there {(disks.Count == 1 ? "is 1" : $"are {disks.Count}")}.";
         return false;
     }
 
     /// <summary>The most rows that <see cref="TryReserveRun"/> could reserve now.</summary>
     public long LargestRunCount(int copies, AllocationPreferences preferences) =>
-        BestOfDomains(preferences, Choices(preferences).Last()).Select(FreeOn).ElementAtOrDefault(copies - 1);
+        BestOfDomains(preferences, Choices(preferences, copies).Last()).Select(FreeOn).ElementAtOrDefault(copies - 1);
 
     /// <summary>Keeps slabs that are about to leave the map from being given out until <see cref="LetGo"/>, by everyone who holds them.</summary>
     public void Hold(ReadOnlySpan<SlabRef> slabs)
@@ -236,8 +236,8 @@ public sealed class SlabAllocator
         }
     }
 
-    // Which disks to look at, best first: a later choice contains the earlier ones.
-    private static IEnumerable<Func<DiskState, bool>> Choices(AllocationPreferences preferences)
+    // Which disks to look at, best first: a later choice contains the earlier ones. Where enough preferred disks could have a copy each, others have none.
+    private IEnumerable<Func<DiskState, bool>> Choices(AllocationPreferences preferences, int copies = 1)
     {
         if (preferences.Purpose == AllocationPurpose.Data)
         {
@@ -246,6 +246,16 @@ public sealed class SlabAllocator
         }
 
         yield return static disk => disk.Description.Usage == DiskUsage.Journal;
+        if (!preferences.PreferredDisks.IsDefaultOrEmpty)
+        {
+            Func<DiskState, bool> isPreferred = disk => preferences.MayTakeByItself(disk.Description);
+            yield return isPreferred;
+            if (BestOfDomains(preferences, isPreferred).Count() >= copies)
+            {
+                yield break;
+            }
+        }
+
         yield return static disk => disk.Description.Usage == DiskUsage.Journal || disk.Description.IsFlash();
         if (preferences.Purpose == AllocationPurpose.Log || preferences.TakesAnyMedium)
         {
@@ -394,7 +404,7 @@ public sealed class SlabAllocator
         string apart = (preferences.ColumnIsolation != FaultDomainLevel.PhysicalDisk ? $", one in each fault domain ({preferences.ColumnIsolation})" : "")
             + (preferences.FaultDomainAwareness != FaultDomainLevel.PhysicalDisk
                 ? $", at most {rule.Share} in each fault domain ({preferences.FaultDomainAwareness})" : "");
-        return $"A row needs {rule.Positions} disks with a free slab{media}{apart}; {found} are there, of {disks} disks that may be used.";
+        return $"A row needs {CountText.Of(rule.Positions, "disk")} with a free slab{media}{apart}; there {(found == 1 ? "is 1" : $"are {found}")}, of {CountText.Of(disks, "disk")} that may be used.";
     }
 
     private static string KindsFor(AllocationPreferences preferences) =>

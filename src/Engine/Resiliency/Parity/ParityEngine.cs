@@ -76,18 +76,10 @@ internal sealed class ParityEngine : ILayoutEngine
     }
 
     /// <inheritdoc/>
-    public async LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece)
+    public async LaneTask<Nothing> Punch(SpaceRow row, int column, int slabOffset, int length)
     {
-        int depth = _layout.DepthOf(piece);
-        for (int column = 0; column < _layout.Columns; column++)
-        {
-            if (column == piece.Column || _layout.IsStripes(piece))
-            {
-                SlabPlace place = row.Places[column];
-                await _members.Unmap(place.Disk, place.DataOffset + piece.SlabOffset, depth);
-            }
-        }
-
+        SlabPlace place = row.Places[column];
+        await _members.Unmap(place.Disk, place.DataOffset + slabOffset, length);
         return default;
     }
 

@@ -50,6 +50,9 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
         ? Text($" ({outlook.Settings.FreeReservePercent} percent are kept free: Set-StorageTierSchedule -FreeReservePercent)") : "";
 
     /// <summary>Slices that fit, beside what is pinned and what is kept free, where it would be promoted to, or on the fastest tier when it is there.</summary>
+    private string Fits(SliceStatus slice) =>
+        Fitting(slice) == 1 ? "1 slice fits" : string.Create(CultureInfo.InvariantCulture, $"{Fitting(slice)} slices fit");
+
     private long Fitting(SliceStatus slice) => outlook.Capacities.Take(Math.Max(1, slice.Entry.Tier))
         .Select((capacity, tier) =>
             Math.Max(0, capacity - (((capacity * outlook.Settings.FreeReservePercent) + 99) / 100) - outlook.Plan.Pinned.ElementAtOrDefault(tier))).Sum();
@@ -68,7 +71,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
 
     private string Place(SliceStatus slice) =>
         string.Create(CultureInfo.InvariantCulture,
-            $"It is on tier '{NameOf(slice.Entry.Tier)}' since {SliceMapping.SinceOf(slice):yyyy-MM-dd HH}:00 UTC, ") + slice.Entry.Reason switch
+            $"It is on tier '{NameOf(slice.Entry.Tier)}' since the hour that began at {SliceMapping.SinceOf(slice):yyyy-MM-dd HH}:00 UTC, ") + slice.Entry.Reason switch
         {
             SliceReason.FirstWrite => "where its first write found room.",
             SliceReason.Promoted => "brought there for being hot.",
@@ -103,7 +106,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
     private string WhyFast(SliceStatus slice, uint rank) =>
         slice.Heat < outlook.Settings.ColdBelow ? WhyColdStays()
         : rank <= Fitting(slice) && slice.Heat > 0 ? Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit{Beside(slice)}.")
-        : Text($"{Fitting(slice)} slices fit{Beside(slice)}, and no hotter one is worth the exchange. ") + (outlook.Settings.ColdBelow > 0
+        : Text($"{Fits(slice)}{Beside(slice)}, and no hotter one is worth the exchange. ") + (outlook.Settings.ColdBelow > 0
             ? Text($"It is not cold: that is what has less heat than {SliceMapping.Shown(outlook.Settings.ColdBelow)} (-DemoteColdAfter).")
             : "A tier is not emptied for being cold unless -DemoteColdAfter is set.");
 
@@ -120,7 +123,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
             : threshold <= Floor && slice.Heat > Floor ? $"it is hot enough, but tier '{faster}' has no place beside what is pinned to it{Reserve}."
             : threshold <= Floor ? Text($"heat of more than {SliceMapping.Shown(threshold)} is needed for tier '{faster}', {WhyFloor()}.")
             : rank > Fitting(slice)
-            ? Text($"{Fitting(slice)} slices fit on faster tiers{Beside(slice)}, and it is the {Hottest(rank)}. Tier '{faster}' takes what is hotter than {SliceMapping.Shown(threshold)}.")
+            ? Text($"{Fits(slice)} on faster tiers{Beside(slice)}, and it is the {Hottest(rank)}. Tier '{faster}' takes what is hotter than {SliceMapping.Shown(threshold)}.")
             : Text($"it is the {Hottest(rank)} of {Fitting(slice)} that fit on faster tiers{Beside(slice)}, but the places of tier '{faster}' are taken by slices that are pinned or about as hot, and only heat of more than {SliceMapping.Shown(threshold)} gains what the exchange of two slices costs.");
     }
 

@@ -24,7 +24,8 @@ internal sealed record FaultDomain(StorageFaultDomainType Type, string UniqueId,
     public bool IsLost => Disks.All(static disk => disk.OperationalStatus == Lost);
 
     /// <summary>Reason why it is not healthy, or null.</summary>
-    public string? Reason => IsLost ? $"None of its {Disks.Count} physical disks can be reached." : null;
+    public string? Reason => !IsLost ? null
+        : Disks.Count == 1 ? "Its physical disk cannot be reached." : $"None of its {Disks.Count} physical disks can be reached.";
 
     /// <summary>Its place, without the slot of a disk.</summary>
     public DiskPlace Place => Disks[0].Place with { SlotNumber = -1 };

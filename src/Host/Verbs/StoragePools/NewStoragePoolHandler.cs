@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Verbs.PhysicalDisks;
@@ -41,7 +42,7 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
 
     private static IEnumerable<string> Steps(string name, PoolPlacement plan) => plan.Members
         .Select(disk => $"Take physical disk '{disk.FriendlyName}' ({disk.SizeBytes} bytes): {disk.Slabs} slabs of {plan.SlabBytes} bytes")
-        .Prepend($"Create storage pool '{name}' of {plan.Members.Length} physical disks: {plan.Members.Sum(disk => disk.Slabs) * plan.SlabBytes} bytes");
+        .Prepend($"Create storage pool '{name}' of {CountText.Of(plan.Members.Length, "physical disk")}: {plan.Members.Sum(disk => disk.Slabs) * plan.SlabBytes} bytes");
 
     private static PoolDescription Settings(NewStoragePoolRequest request)
     {

@@ -2,6 +2,7 @@ using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Tiering;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
@@ -40,11 +41,11 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
     {
         TierPlan plan = done.Plan;
         int promoted = plan.Moves.Count(move => move.IsPromotion);
-        yield return $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {promoted} slices, {plan.BytesPromoted} bytes, to faster tiers"
-            + $" and {plan.Moves.Count - promoted} slices, {plan.BytesDemoted} bytes, to slower ones";
+        yield return $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {CountText.Of(promoted, "slice")}, {plan.BytesPromoted} bytes, to faster tiers"
+            + $" and {CountText.Of(plan.Moves.Count - promoted, "slice")}, {plan.BytesDemoted} bytes, to slower ones";
         if (plan.MovesLeftOut > 0)
         {
-            yield return $"Leave {plan.MovesLeftOut} moves that are worth it to a later optimization: there is no free place to begin them with";
+            yield return $"Leave {CountText.Of(plan.MovesLeftOut, "move")} worth making to a later optimization: there is no free place to begin with";
         }
 
         for (int tier = 0; tier < done.Tiers.Length; tier++)

@@ -2,6 +2,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
@@ -12,7 +13,7 @@ internal static class PlacementText
     public static IEnumerable<string> OfNew(VirtualDiskPlacement placement, Catalogue all, string pool)
     {
         VirtualDiskDescription disk = placement.Disk;
-        string layout = disk.IsTiered ? $"{disk.Tiers.Length} tiers in slices of {disk.SliceSize} bytes" : Layout(disk.Parts[0]);
+        string layout = disk.IsTiered ? $"{CountText.Of(disk.Tiers.Length, "tier")} in slices of {disk.SliceSize} bytes" : Layout(disk.Parts[0]);
         string head = $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {layout}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
             + $"logical sectors of {disk.LogicalSectorSize} bytes, checksum {disk.Checksum}"
             + (disk.WriteCacheSize > 0 ? $", write cache {disk.WriteCacheSize} bytes" : "");
@@ -42,7 +43,7 @@ internal static class PlacementText
             $"Remove virtual disk '{placement.Disk.FriendlyName}' with all its data ({placement.Disk.SizeBytes} bytes)");
 
     private static string Layout(TierDescription part) =>
-        $"{part.ResiliencySettingName}, {part.NumberOfColumns} columns{(part.Parities > 0 ? $", {part.Parities} of them parity" : $", {part.NumberOfDataCopies} copies")}, interleave {part.Interleave}";
+        $"{part.ResiliencySettingName}, {CountText.Of(part.NumberOfColumns, "column")}{(part.Parities > 0 ? $", {part.Parities} of them parity" : part.NumberOfDataCopies == 1 ? ", 1 copy" : $", {part.NumberOfDataCopies} copies")}, interleave {part.Interleave}";
 
     private static IEnumerable<string> Lines(string doing, VirtualDiskPlacement placement, Catalogue all)
     {

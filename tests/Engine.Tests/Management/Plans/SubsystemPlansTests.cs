@@ -45,6 +45,30 @@ public sealed class SubsystemPlansTests
         Assert.Equal(Places(before).Concat(Places(plan)).Order(), Places(_world.Run(_world.Subsystem.Placements.GetAsync(id))).Order());
     }
 
+    [Theory]
+    [InlineData("Simple", 8, 8, 1)]
+    [InlineData("Mirror", 2, 5, 1)]
+    [InlineData("Simple", 1, 2, 3)]
+    public void A_size_that_does_not_fit_names_as_many_disks_as_it_takes(string layout, int columns, int disks, int rowsBeyond)
+    {
+        _world.NewPool(disks);
+        Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new()
+        {
+            FriendlyName = "d", ResiliencySettingName = layout, NumberOfColumns = columns, SizeBytes = (long)columns << 20, WriteCacheSize = 0,
+        })).Description.Id.Value;
+        long row = (long)columns << 20;
+        long rows = 2;
+        while (Refusal(id, rows * row) is null)
+        {
+            rows++;
+        }
+
+        long size = (rows - 1 + rowsBeyond) * row;
+        Assert.StartsWith("Add 1 disk like the smallest", Refusal(id, size)!.Action, StringComparison.Ordinal);
+        _world.AddDisk(DiskUsage.AutoSelect);
+        Assert.Null(Refusal(id, size));
+    }
+
     [Fact]
     public void A_repair_makes_anew_what_was_planned()
     {
@@ -105,5 +129,18 @@ public sealed class SubsystemPlansTests
         PhysicalDiskStatus[] disks = _world.Run(_world.Subsystem.PhysicalDisks.ListAsync());
         return placement.Data.Concat(placement.Log).GroupBy(extent => disks.First(disk => disk.UniqueId == extent.PhysicalDisk).FriendlyName)
             .ToDictionary(group => group.Key, group => group.Count());
+    }
+
+    private ManagementException? Refusal(Guid id, long size)
+    {
+        try
+        {
+            _world.Run(_world.Subsystem.Placements.PlanResizeAsync(id, size));
+            return null;
+        }
+        catch (ManagementException rejected)
+        {
+            return rejected;
+        }
     }
 }

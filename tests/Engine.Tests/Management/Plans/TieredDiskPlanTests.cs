@@ -99,7 +99,7 @@ public sealed partial class TieredDiskPlanTests
         Assert.Equal(ManagementError.NotEnoughPhysicalDisks, refused?.Error);
         Assert.Equal(
             "-WriteCacheSize 8388608: the write cache of virtual disk 'd' has 2 copies, as its storage tier 'd_HDD' is Mirror and survives the loss of 1 disk: "
-            + "it needs 2 disks of usage Journal or flash (SSD, SCM); storage pool 'p' has 0 of usage Journal and 1 others that are flash.", refused!.Message);
+            + "it needs 2 disks of usage Journal or flash (SSD, SCM); storage pool 'p' has 0 of usage Journal and 1 more of flash.", refused!.Message);
     }
 
     [Theory]

@@ -37,6 +37,26 @@ public sealed class WriteCachePlanTests
         Assert.Empty(made.Remarks);
     }
 
+    // What was given to a virtual disk is all that it takes by itself; a cache that is asked for may lie on other flash.
+    [Theory]
+    [InlineData("SSD SSD HDD HDD", "2 3", 0)]
+    [InlineData("SSD SSD SSD SSD HDD HDD", "2 3 4 5", 1024)]
+    [InlineData("SSDJournal SSDJournal SSD HDD HDD", "3 4", 1024)]   // these are there for that
+    public void Of_a_virtual_disk_that_was_given_its_disks_it_lies_on_these(string disks, string given, long mebibytes)
+    {
+        NewPool(disks, 2 * Gibibyte);
+        int[] numbers = [.. given.Split(' ').Select(static number => int.Parse(number, CultureInfo.InvariantCulture))];
+        VirtualDiskRequest request = new()
+        {
+            FriendlyName = "d", NumberOfColumns = 1, SizeBytes = 64 * Mebibyte, PhysicalDisks = [.. numbers.Select(number => _world.Physical(number).UniqueId)],
+        };
+        VirtualDiskStatus made = New(request);
+        Assert.Equal(mebibytes * Mebibyte, made.Description.WriteCacheSize);
+        string[] words = disks.Split(' ');
+        Assert.All(CacheDisksOf(made), disk => Assert.True(numbers.Contains(disk) || words[disk] == "SSDJournal", $"disk {disk} was not given"));
+        Assert.Equal(8 * Mebibyte, New(request with { FriendlyName = "e", WriteCacheSize = 8 * Mebibyte }).Description.WriteCacheSize);
+    }
+
     [Fact]
     public void In_a_small_pool_it_is_an_eighth_and_a_remark_says_so()
     {
@@ -80,7 +100,7 @@ public sealed class WriteCachePlanTests
         Assert.Equal(ManagementError.NotEnoughPhysicalDisks, rejected.Error);
         Assert.Equal(
             "-WriteCacheSize 1048576: the write cache of Mirror with 3 copies needs 3 disks of usage Journal or flash (SSD, SCM); "
-            + "storage pool 'p' has 1 of usage Journal and 1 others that are flash.", rejected.Message);
+            + "storage pool 'p' has 1 of usage Journal and 1 more of flash.", rejected.Message);
         Assert.StartsWith("Add 1 disk of that kind", rejected.Action, StringComparison.Ordinal);
     }
 
@@ -246,6 +266,19 @@ public sealed class WriteCachePlanTests
                 _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(i).UniqueId, null, null, null, DiskUsage.Journal));
             }
         }
+    }
+
+    private IEnumerable<int> CacheDisksOf(VirtualDiskStatus made)
+    {
+        if (made.Description.CacheSpace == SpaceId.None)
+        {
+            return [];
+        }
+
+        Pool pool = _world.PoolOf(_world.Opened(made.Description.Id.Value));
+        DiskNumber[] numbers = Array.ConvertAll(pool.State.Space(made.Description.CacheSpace)!.Row(0)!.Mapping.Sources.ToArray(), static slab => slab.Disk);
+        Guid[] ids = Array.ConvertAll(numbers, number => pool.State.Disk(number)!.Description.Id.Value);
+        return Enumerable.Range(0, _world.Disks.Length).Where(number => ids.Contains(_world.Physical(number).UniqueId));
     }
 
     private void SetDefault(long bytes) => _world.Run(_world.Subsystem.Pools.SetAsync(

@@ -155,7 +155,7 @@ public sealed class ParityDiskTests
 
     [Theory]
     [InlineData(0, 33L << 20, 3, "")]
-    [InlineData(1, 33L << 20, 3, "needs 2 disks of usage Journal or flash (SSD, SCM); storage pool 'p' has 0 of usage Journal and 1 others that are flash.")]
+    [InlineData(1, 33L << 20, 3, "needs 2 disks of usage Journal or flash (SSD, SCM); storage pool 'p' has 0 of usage Journal and 1 more of flash.")]
     [InlineData(2, 33L << 20, 3, "")]
     [InlineData(0, 33L << 20, 0, "needs 2 disks of usage Journal or flash")]
     public void A_cache_that_is_asked_for_is_on_any_medium_only_in_front_of_parity_and_without_flash(int flash, long size, int columns, string why)

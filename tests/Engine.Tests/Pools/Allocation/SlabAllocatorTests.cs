@@ -132,7 +132,7 @@ public sealed class SlabAllocatorTests
         Assert.True(allocator.TryReserveRun(2, 2, log, out SlabRef[][] rows, out _));
         Assert.All(rows, static row => Assert.Equal([1, 4], row.Select(static slab => (int)slab.Disk.Value)));
         Assert.False(allocator.TryReserveRun(2, 1, log, out _, out string reason));
-        Assert.Equal("It needs 2 disks with 1 free slabs each in different fault domains (StorageEnclosure); 1 are there.", reason);
+        Assert.Equal("It needs 2 disks with 1 free slab each in different fault domains (StorageEnclosure); there is 1.", reason);
 
         static Func<DiskDescription, DiskDescription> In(int enclosure) => disk => disk with { EnclosureNumber = enclosure };
     }
@@ -182,12 +182,15 @@ public sealed class SlabAllocatorTests
         {
             PoolState state = RandomState(random, out DiskNumber missing);
             SlabAllocator allocator = new(() => state, disk => disk != missing);
-            AllocationPreferences preferences = new() { Purpose = (AllocationPurpose)random.Next(3) };
+            AllocationPreferences preferences = new()
+            {
+                Purpose = (AllocationPurpose)random.Next(3), PreferredDisks = [.. state.Disks.Keys.Where(_ => random.Next(2) == 0)],
+            };
             int copies = random.Next(1, 4);
             int foretold = (int)allocator.LargestRunCount(copies, preferences);
             Assert.False(allocator.TryReserveRun(copies, foretold + 1, preferences, out SlabRef[][] rows, out string reason));
             Assert.Empty(rows);
-            Assert.StartsWith($"It needs {copies} disks with {foretold + 1} free slabs each", reason, StringComparison.Ordinal);
+            Assert.StartsWith($"It needs {CountText.Of(copies, "disk")} with {CountText.Of(foretold + 1, "free slab")} each", reason, StringComparison.Ordinal);
             for (int length = foretold; length > 0; length = length == 1 ? 0 : random.Next(1, length))
             {
                 Assert.True(allocator.TryReserveRun(copies, length, preferences, out rows, out reason), $"case {i}: {reason}");
@@ -215,7 +218,7 @@ public sealed class SlabAllocatorTests
         Assert.True(allocator.TryReserveRun(1, 5, cache, out rows, out _));
         Assert.All(rows, static row => Assert.Equal(3, row[0].Disk.Value));
         Assert.False(allocator.TryReserveRun(1, 1, cache, out _, out string reason));
-        Assert.Equal("It needs 1 disks with 1 free slabs each, flash or of usage Journal; 0 are there.", reason);
+        Assert.Equal("It needs 1 disk with 1 free slab each, flash or of usage Journal; there are 0.", reason);
         Assert.True(allocator.TryReserveRun(1, 9, new() { Purpose = AllocationPurpose.Log }, out _, out _));
     }
 
@@ -225,7 +228,7 @@ public sealed class SlabAllocatorTests
         PoolState state = StateOf([1, 0, 4]);
         SlabAllocator allocator = new(() => state, static _ => true);
         Assert.False(allocator.TryReserveRow(3, 1, AllocationPreferences.Default, out _, out string reason));
-        Assert.Equal("A row needs 3 disks with a free slab; 2 are there, of 3 disks that may be used.", reason);
+        Assert.Equal("A row needs 3 disks with a free slab; there are 2, of 3 disks that may be used.", reason);
     }
 
     [Fact]

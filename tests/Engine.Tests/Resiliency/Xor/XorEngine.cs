@@ -84,7 +84,7 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
         return LaneTask.FromResult(IoError.None);
     }
 
-    public LaneTask<Nothing> Punch(SpaceRow row, StripPiece piece) => LaneTask.FromResult(default(Nothing));
+    public LaneTask<Nothing> Punch(SpaceRow row, int column, int slabOffset, int length) => LaneTask.FromResult(default(Nothing));
 
     /// <summary>
     /// Data that is there is taken as it is, matching or as an unflushed write; what is out is rebuilt where the rest matches; then the XOR is made again.
