@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.VirtualDisks;
@@ -13,6 +14,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 /// <summary>Computes the layout of the spaces of a virtual disk.</summary>
 public static class VirtualDiskLayout
 {
+    private const long StripMax = 16 << 20;
     private const long LogBytes = 4 << 20;
     private const int LogBlocksMax = 4096;
     private const int ParityJournalBlocksMax = 16384;
@@ -29,6 +31,10 @@ public static class VirtualDiskLayout
         int log = (int)Math.Min(LogBlocksMax, shape.Parities > 0 ? blocks / 2 : blocks);
         return (log, shape.Parities > 0 ? (int)Math.Min(ParityJournalBlocksMax, blocks - log) : 0);
     }
+
+    /// <summary>Largest strip in bytes, a power of two: at most a slab and 16 MiB, with parity at most a sixteenth of a slab and 2 MiB.</summary>
+    public static long InterleaveMax(in SlabGeometry slabs, bool hasParity) =>
+        Math.Min(StripMax, hasParity ? ParityGeometry.InterleaveMax(slabs.DataBytes) : slabs.DataBytes);
 
     /// <summary>Copies of the integrity log: one more than disks may fail, and at least two where the pool has two disks.</summary>
     public static int LogCopies(int copies, int disks) => Math.Max(copies, Math.Min(2, disks));

@@ -31,6 +31,7 @@ public sealed class RefusalTests(MainJobWorld world) : IClassFixture<MainJobWorl
     [InlineData("Set-StoragePool p -ThinProvisioningAlertThresholds 100", "StorageWMI 5")]
     [InlineData("Set-StoragePool p -ThinProvisioningAlertThresholds 10,20", "StorageWMI 48009")]
     [InlineData("Set-ResiliencySetting -Name Mirror -StoragePool p -InterleaveDefault 1000", "StorageWMI 49005")]
+    [InlineData("Set-ResiliencySetting -Name Parity -StoragePool p -InterleaveDefault 16MB", "StorageWMI 49005")]
     [InlineData("Set-ResiliencySetting -Name Simple -StoragePool p -NumberOfDataCopiesDefault 2", "StorageWMI 49003")]
     [InlineData("Add-PhysicalDisk -VirtualDiskFriendlyName v -PhysicalDisks a", "StorageWMI 1")]
     public void What_is_refused_changes_nothing(string line, string id)

@@ -1,5 +1,4 @@
 using TierSpaces.Engine.Formats;
-using TierSpaces.Engine.Resiliency.Layouts;
 using TierSpaces.Engine.Verification;
 using TierSpaces.Engine.VirtualDisks;
 
@@ -136,9 +135,8 @@ public static class PowerCuts
         };
     }
 
-    /// <summary>A strip is at most a slab, and one of parity at most a region.</summary>
     private static uint InterleaveOf(TierDescription part) =>
-        (uint)Math.Min(part.Interleave, part.Parities > 0 ? SlabGeometry.SmallestSlab / SpaceShape.RegionsPerSlab : SlabGeometry.SmallestSlab);
+        (uint)Math.Min(part.Interleave, VirtualDiskLayout.InterleaveMax(new SlabGeometry(SlabGeometry.SmallestSlab), part.Parities > 0));
 
     /// <summary>Disks for the widest part, with a majority when those fail that the layout tolerates; those of the write cache are further ones.</summary>
     private static int DisksFor(VirtualDiskDescription disk) =>

@@ -3,6 +3,7 @@ using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
+using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
@@ -16,7 +17,6 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
 {
     internal const int ColumnsMax = 64;
     private const int InterleaveMin = 16 << 10;
-    private const int InterleaveMax = 16 << 20;
 
     /// <summary>Whether nothing is asked for.</summary>
     internal bool IsOpen => this == default;
@@ -122,7 +122,7 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
     internal static uint CheckedInterleave(PoolState state, long interleave, int parities = 0)
     {
         long slab = state.Pool!.Slabs.DataBytes;
-        long max = Math.Min(InterleaveMax, parities > 0 ? ParityGeometry.InterleaveMax(slab) : slab);
+        long max = VirtualDiskLayout.InterleaveMax(state.Pool.Slabs, parities > 0);
         return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new ManagementException(
             ManagementError.InterleaveRange,
             $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max}{(parities > 0 ? " with Parity" : "")} (the slab of this pool has {slab} bytes).");

@@ -108,15 +108,16 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
     {
         long count = (size / Slab) + (size % Slab > 0 ? 1 : 0);
         long least = Math.Min(rows, 1);
-        if (count == 0 || RowsBeside(spec, 0) < least)
+        VirtualDiskDescription smallest = Smallest(spec);
+        if (count == 0 || RowsBeside(smallest, 0) < least)
         {
             return 0;   // or there is no room for data at all, which is refused as such
         }
 
         RequireDisks(pool, spec, what);
-        if (RowsBeside(spec, count) < least)
+        if (RowsBeside(smallest, count) < least)
         {
-            long largest = Largest(spec, RowsBeside(spec, 0) >= rows ? rows : least) * Slab;
+            long largest = Largest(smallest, RowsBeside(smallest, 0) >= rows ? rows : least) * Slab;
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
                 $"{what} is more than there is room for: at most {largest} bytes, with {Copies(spec.CacheCopies)} on as many disks{Kinds(spec)} of storage pool '{PoolName}'.",
@@ -126,6 +127,10 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         WarnOfReplay(spec.FriendlyName, count * Slab, remark);
         return count * Slab;
     }
+
+    /// <summary>The disk with tiers of one slice each: tiers that leave a cache no room are refused as too large, with the size that does.</summary>
+    private static VirtualDiskDescription Smallest(VirtualDiskDescription spec) => spec.Tiers.IsDefaultOrEmpty ? spec
+        : spec with { Tiers = [.. spec.Tiers.Select(tier => tier with { SizeBytes = spec.SliceSize })] };
 
     private long Automatic(VirtualDiskDescription spec, IReadOnlyCollection<DiskNumber> dataDisks)
     {

@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.VirtualDisks;
 using TierDescription = TierSpaces.Engine.Formats.TierDescription;
 
 namespace TierSpaces.Host.Verbs.Mapping;
@@ -10,11 +11,14 @@ namespace TierSpaces.Host.Verbs.Mapping;
 /// <param name="Setting">The setting.</param>
 internal sealed record ResiliencyTarget(StoragePoolStatus Pool, ResiliencyDefaults Setting)
 {
-    /// <summary>Smallest and largest strip in bytes.</summary>
-    public const uint InterleaveMin = 16 << 10, InterleaveMax = 16 << 20;
+    /// <summary>Smallest strip in bytes.</summary>
+    public const uint InterleaveMin = 16 << 10;
 
     /// <summary>Most columns.</summary>
     public const ushort ColumnsMax = 64;
+
+    /// <summary>Largest strip in bytes that this pool takes.</summary>
+    public uint InterleaveMax => (uint)VirtualDiskLayout.InterleaveMax(Pool.Description.Slabs, Setting.Name == TierDescription.ParityName);
 
     /// <summary>Fewest columns: with parity two of data beside it.</summary>
     public ushort ColumnsMin => (ushort)(Setting.Name == TierDescription.ParityName ? 3 : 1);
@@ -46,7 +50,7 @@ internal sealed record ResiliencyTarget(StoragePoolStatus Pool, ResiliencyDefaul
         NumberOfColumnsDefault = Setting.NumberOfColumnsDefault == 0 ? null : Setting.NumberOfColumnsDefault,
         InterleaveMin = InterleaveMin,
         InterleaveMax = InterleaveMax,
-        InterleaveDefault = Setting.InterleaveDefault,
+        InterleaveDefault = Math.Min(Setting.InterleaveDefault, InterleaveMax),
         ParityLayout = Setting.Name == TierDescription.ParityName ? DisplayName.Of(ParityLayout.RotatedParity) : null,
         RequestNoSinglePointOfFailure = Setting.Name != "Simple",
         NumberOfGroupsDefault = 1,

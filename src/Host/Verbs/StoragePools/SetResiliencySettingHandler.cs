@@ -62,7 +62,7 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
                 : request.PhysicalDiskRedundancyDefault ?? setting.PhysicalDiskRedundancyDefault,
             NumberOfColumnsDefault =
                 request.AutoNumberOfColumns ? (ushort)0 : request.NumberOfColumnsDefault ?? setting.NumberOfColumnsDefault,
-            InterleaveDefault = Interleave(request.InterleaveDefault) ?? setting.InterleaveDefault,
+            InterleaveDefault = Interleave(target, request.InterleaveDefault) ?? setting.InterleaveDefault,
         };
     }
 
@@ -92,10 +92,11 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
         }
     }
 
-    private static uint? Interleave(ulong? value) =>
-        value is null or (>= ResiliencyTarget.InterleaveMin and <= ResiliencyTarget.InterleaveMax) && BitOperations.IsPow2(value ?? 1)
+    private static uint? Interleave(ResiliencyTarget target, ulong? value) =>
+        value is null || (value >= ResiliencyTarget.InterleaveMin && value <= target.InterleaveMax && BitOperations.IsPow2(value.Value))
             ? (uint?)value
             : throw new StorageException(
                 StorageErrors.InterleaveRange,
-                $"-InterleaveDefault {value} is not a power of two from {ResiliencyTarget.InterleaveMin} to {ResiliencyTarget.InterleaveMax}.");
+                $"-InterleaveDefault {value} is not a power of two from {ResiliencyTarget.InterleaveMin} to {target.InterleaveMax}, which is the most for "
+                + $"{target.Setting.Name} in storage pool '{target.Pool.Description.FriendlyName}'.");
 }
