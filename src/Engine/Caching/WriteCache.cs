@@ -23,6 +23,7 @@ public sealed class WriteCache : IBlockStore
     private readonly IBackingStore _backing;
     private readonly CacheStatus _status;
     private readonly CacheLosses _losses;
+    private readonly BackingWrites _backingWrites;
     private readonly HeldRows _rows;
     private readonly ServingRing _ring;
     private readonly RingReaders _readers;
@@ -44,12 +45,13 @@ public sealed class WriteCache : IBlockStore
         _ring = new ServingRing(lane, backing, options, _status);
         _readers = new RingReaders(lane);
         CacheContents contents = new(backing, _rows, _status, Counters, (int)(options.Length / BlockSize));
-        BackingWrites backingWrites = new(backing, _losses, Counters);
+        BackingWrites backingWrites = _backingWrites = new BackingWrites(backing, _losses, Counters);
         _goal = new DestageGoal(lane, _status, options.MinuteOfDay, options.Destage);
         DestagePlan plan = new(contents, backing.StripeSize);
         LostRuns lostRuns = new(lane, backing, plan, _losses, _ring, _status, Counters);
-        DestageRuns runs = new(lane, backing, plan, new DestagePace(lane, _status, _goal), lostRuns, _losses, backingWrites, _status, Counters);
-        _destager = new Destager(lane, backing, _ring, contents, _readers, _goal, plan, runs, _losses, backingWrites, _status, Counters);
+        DestagePace pace = new(lane, _status, _goal, _ring, options.Load);
+        DestageRuns runs = new(lane, backing, plan, pace, lostRuns, _losses, backingWrites, _status, Counters);
+        _destager = new Destager(lane, backing, _ring, contents, _readers, _goal, pace, plan, runs, _losses, backingWrites, _status, Counters);
         _survey = new CacheSurvey(lane, backing, options, contents.Index, _ring);
         _opening = new CacheOpening(lane, backing, options, _ring, contents, _rows, _survey, _destager, _status);
         _flusher = new CacheFlusher(backing, backingWrites, _ring, _status);
@@ -79,6 +81,11 @@ public sealed class WriteCache : IBlockStore
 
     /// <summary>Counts of events since it was opened.</summary>
     public WriteCacheCounters Counters { get; } = new();
+
+    /// <summary>
+    /// Grows with every request of a client that reaches the backing store where that is slower than the cache; read on any lane. Destaging is none.
+    /// </summary>
+    internal long SlowRequests => (Counters.MissBytes / BlockSize) + _backingWrites.Passed - Counters.Writes(WriteReason.SsdResident);
 
     /// <summary>Settings that control when and how fast the cache destages. Changes take effect at once.</summary>
     public DestageSettings Settings

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
 
@@ -36,6 +37,9 @@ public sealed record WriteCacheOptions
 
     /// <summary>The same of a disk of the ring, if that is in a cache pool.</summary>
     public Func<int, int>? RingRankOf { get; init; }
+
+    /// <summary>Clients and background work on the disks of the backing store.</summary>
+    public PoolLoad Load { get; init; } = new();
 
     /// <summary>Wall clock of the machine in minutes since local midnight.</summary>
     public required Func<int> MinuteOfDay { get; init; }

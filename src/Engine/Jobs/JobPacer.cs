@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Jobs;
 
@@ -14,9 +15,8 @@ public sealed record JobPacing
 }
 
 /// <summary>
-/// Holds a job back between its pieces. While clients are at work a piece that took t is followed by a pause of nine t (with a share
-/// of 10 %), so that the disks are theirs nine tenths of the time; while they are not, the job runs without a pause. The lane that a piece runs on pauses
-/// within the piece, the lane of the job between two pieces: one at a time.
+/// Holds a job back between its pieces, by <see cref="WorkPauses"/>: with a share of 10 % a piece that took t is followed by a pause of nine t while clients
+/// are at work. The lane that a piece runs on pauses within the piece, the lane of the job between two pieces: one at a time.
 /// </summary>
 /// <param name="lane">Lane of the job.</param>
 /// <param name="pacing">Limits.</param>
@@ -24,16 +24,13 @@ public sealed record JobPacing
 /// <param name="running">Jobs that share the limits now, this one included; called on any lane.</param>
 public sealed class JobPacer(ILane lane, JobPacing pacing, Func<(long Completed, int UnderWay)> foreground, Func<int> running)
 {
-    private const long PauseNsMax = 10_000_000_000;   // a piece that a hung disk held up does not stop the job for hours
-
-    private long _completed = -1;
-    private bool _wasBusy;   // at the last pause
+    private readonly WorkPauses _pauses = new(foreground, running);
 
     /// <summary>Pauses due to clients so far, in nanoseconds.</summary>
     public long YieldedNs { get; private set; }
 
     /// <summary>Whether clients were at work at the last pause, or are now.</summary>
-    public bool IsYielding => _wasBusy || foreground().UnderWay > 0;
+    public bool IsYielding => _pauses.IsYielding;
 
     /// <summary>Completes when the next piece may begin.</summary>
     /// <param name="bytes">Bytes the last piece went through.</param>
@@ -41,15 +38,10 @@ public sealed class JobPacer(ILane lane, JobPacing pacing, Func<(long Completed,
     /// <param name="on">Lane of the caller; null: that of the job.</param>
     public LaneTask Pause(long bytes, long elapsedNs, ILane? on = null)
     {
-        (long completed, int underWay) = foreground();
-        bool isBusy = underWay > 0 || (_completed >= 0 && completed != _completed);
-        _completed = completed;
-        _wasBusy = isBusy;
-        long share = Math.Clamp(pacing.SharePercent / Math.Max(1, running()), 1, 100);
-        long yielded = isBusy ? Math.Min(PauseNsMax, elapsedNs * (100 - share) / share) : 0;
+        _pauses.Look();
+        long yielded = _pauses.YieldNs(elapsedNs, pacing.SharePercent);
         YieldedNs += yielded;
-        long byRate = pacing.BytesPerSecondMax > 0 ? (long)(bytes * 1e9 / pacing.BytesPerSecondMax) - elapsedNs : 0;
-        long wait = Math.Max(yielded, byRate);
+        long wait = Math.Max(yielded, WorkPauses.RateNs(bytes, elapsedNs, pacing.BytesPerSecondMax));
         ILane caller = on ?? lane;
         return wait > 0 ? caller.Delay(wait) : caller.Yield();
     }

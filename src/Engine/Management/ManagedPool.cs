@@ -68,7 +68,7 @@ internal sealed class ManagedPool(PoolId id)
             int underWay = 0;
             foreach (IoCounters counters in _traffic)
             {
-                completed += counters.ReadOperations + counters.WriteOperations + counters.FlushOperations + counters.UnmapOperations;
+                completed += counters.Operations;
                 underWay += counters.Queue;
             }
 

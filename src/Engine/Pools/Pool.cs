@@ -71,6 +71,9 @@ public sealed class Pool : IPoolReader
     /// <summary>Number of this opening.</summary>
     public ulong Session => _store.Session;
 
+    /// <summary>Clients and background work on its disks; used on any lane.</summary>
+    public PoolLoad Load { get; } = new();
+
     /// <summary>Gives out slabs.</summary>
     public SlabAllocator Allocator { get; }
 

@@ -34,6 +34,13 @@ internal sealed class WorkWindow(IWorkPacer pacer, Func<bool> isStopping, int de
     /// <summary>Length of the pieces that have ended without error, of those before the first one that has not.</summary>
     internal long Bytes { get; private set; }
 
+    /// <summary>Other work of the same owner begins. No piece is in flight.</summary>
+    internal void Begin()
+    {
+        Invariant.That(_inFlight.Count == 0, "No piece of former work is in flight.");
+        (Error, IsStopped, Bytes) = (IoError.None, false, 0);
+    }
+
     /// <summary>Completes when another piece may begin; false: none may any more.</summary>
     internal async LaneTask<bool> Room()
     {

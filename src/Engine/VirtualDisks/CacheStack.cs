@@ -63,6 +63,7 @@ internal static class CacheStack
             ClearStale = copy => marks.ClearRingStale(disk.CacheSpace, copy),
             RankOf = number => RankIn(pool, number),
             RingRankOf = remote is null ? null : number => RankIn(remote.Pool, number),
+            Load = pool.Load,
             MinuteOfDay = () => (int)pool.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes,
         };
     }

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Caching;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
@@ -9,14 +10,16 @@ using TierSpaces.Engine.Tiering;
 namespace TierSpaces.Engine.VirtualDisks;
 
 // Invariants
-//  1. Everything of it is used on its lane, but for Call, Lane, Description, and Remote while no verb changes its write cache.
+//  1. Everything of it is used on its lane, but for Call, Lane, Description, OnSlowDisks, and Remote while no verb changes its write cache.
 //  2. Description is set on the lane of the pool.
 
 /// <summary>A virtual disk that is open on its pool: description, layers, and the subscription to disks that leave.</summary>
-public sealed class OpenVirtualDisk : IMemberFollower
+public sealed class OpenVirtualDisk : IMemberFollower, IClientLoad
 {
     private readonly PoolLink _pool;
     private readonly IBackingStore _backing;
+    private VirtualDiskDescription _description = null!;
+    private volatile bool _isOnFlash;   // all of it, by what was asked for
     
     internal OpenVirtualDisk(PoolLink pool, VirtualDiskDescription description, VirtualDisk disk, IBackingStore backing, IReadOnlyList<OpenPart> parts,
         DiskTiering? tiering)
@@ -27,6 +30,7 @@ public sealed class OpenVirtualDisk : IMemberFollower
         Parts = parts;
         Description = description;
         Disk = disk;
+        pool.Load.Add(this);
         pool.Follow(this);   // parts are not notified before they are open, and other parts may have gone on without a disk
     }
 
@@ -37,7 +41,15 @@ public sealed class OpenVirtualDisk : IMemberFollower
     public ILane Lane => _pool.Lane;
 
     /// <summary>The disk as its pool remembers it.</summary>
-    public VirtualDiskDescription Description { get; set; }
+    public VirtualDiskDescription Description
+    {
+        get => _description;
+        set
+        {
+            _description = value;
+            _isOnFlash = value.Parts.All(static part => part.Media() is MediaType.SSD or MediaType.SCM);
+        }
+    }
 
     /// <summary>Its pool.</summary>
     internal PoolLink Pool => _pool;
@@ -150,6 +162,7 @@ public sealed class OpenVirtualDisk : IMemberFollower
             error = error == IoError.None ? closed : error;
         }
 
+        _pool.Load.Remove(this);
         _pool.Unfollow(this);
         foreach (OpenPart part in Parts)
         {
@@ -165,6 +178,11 @@ public sealed class OpenVirtualDisk : IMemberFollower
 
         return error;
     }
+
+    /// <inheritdoc/>
+    public (long Completed, int UnderWay) OnSlowDisks => Disk.Cache is { } cache ? (cache.SlowRequests, 0)
+        : _isOnFlash ? default
+        : (Disk.Counters.Operations, Disk.Counters.Queue);
 
     /// <summary>Called on the lane of its pool: runs an action on its lane and returns its result on the pool's lane.</summary>
     public LaneTask<T> Call<T>(Func<LaneTask<T>> action) => _pool.Call(action);

@@ -20,9 +20,8 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Destages the ring to the backing store.</summary>
 internal sealed class Destager(
-    ILane lane, IBackingStore backing, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePlan plan, DestageRuns runs,
-    CacheLosses losses,
-    BackingWrites backingWrites, CacheStatus status, WriteCacheCounters counters)
+    ILane lane, IBackingStore backing, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePace pace,
+    DestagePlan plan, DestageRuns runs, CacheLosses losses, BackingWrites backingWrites, CacheStatus status, WriteCacheCounters counters)
 {
     private const int BlockSize = CacheRing.BlockSize;
     private const long IdlePollNs = 20_000_000;
@@ -68,19 +67,23 @@ internal sealed class Destager(
             long use = goal.Of(ring);
             if (use < ring.Used)
             {
+                pace.Begin();
                 await Round(ring, use);
                 await lane.Yield();
             }
             else if (ring.Used > 0)
             {
+                pace.End();
                 await lane.Delay(IdlePollNs);
             }
             else
             {
+                pace.End();
                 await status.Work.Wait();
             }
         }
 
+        pace.End();
         _isRunning = false;
         _ended.NotifyAll();
         status.NotifyFreed();

@@ -15,6 +15,9 @@ public sealed class IoCounters
     private long[] _writes = new long[LatencyClasses];
     private long[] _flushes = new long[LatencyClasses];
 
+    /// <summary>Completed requests of any kind.</summary>
+    public long Operations => ReadOperations + WriteOperations + FlushOperations + UnmapOperations;
+
     /// <summary>Completed reads.</summary>
     public long ReadOperations { get; set; }
 

@@ -36,7 +36,7 @@ internal sealed class JobRunner(SubsystemCore core)
     {
         JobPacer pacer = new(core.Lane, core.Options.JobPacing, () => managed.Clients, () => _jobs.Running(spec.Pool).Count());
         StorageJob job = _jobs.Start(spec, pacer);
-        Follow(managed, job, ended).Forget();
+        Follow(managed, job, managed.Pool?.Load, ended).Forget();
         return job;
     }
 
@@ -74,9 +74,11 @@ internal sealed class JobRunner(SubsystemCore core)
     };
 
     /// <summary>Waits for the end of a job, reports its result, and records that the virtual disk has been verified.</summary>
-    private async LaneTask Follow(ManagedPool managed, StorageJob job, Func<StorageJob, LaneTask<Nothing>>? ended)
+    private async LaneTask Follow(ManagedPool managed, StorageJob job, PoolLoad? load, Func<StorageJob, LaneTask<Nothing>>? ended)
     {
+        load?.BeginWork();
         await job.WaitForEnd();
+        load?.EndWork();
         JobSpec spec = job.Spec;
         if (job.State == JobState.Completed)
         {

@@ -47,6 +47,9 @@ public abstract class PoolLink
     /// <summary>Time after which a read is sent to another copy too, in nanoseconds.</summary>
     internal long HedgeNs => (Owner.Environment.Deadlines ?? Devices.IoDeadlines.Default).HedgeNs;
 
+    /// <summary>Clients and background work on the disks of the pool.</summary>
+    internal PoolLoad Load => Owner.Load;
+
     /// <inheritdoc cref="PoolEnvironment.FirstWriteJournalBytes"/>
     internal int FirstWriteJournalBytes => Owner.Environment.FirstWriteJournalBytes;
 
