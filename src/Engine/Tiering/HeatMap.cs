@@ -89,6 +89,9 @@ public sealed class HeatMap
     /// <summary>Number of times that another map has replaced its contents.</summary>
     internal int Generation { get; private set; }
 
+    /// <summary>Requests counted by this map since it was made or read.</summary>
+    internal long Recorded { get; private set; }
+
     /// <summary>Returns the weight of a request that continues no stream.</summary>
     /// <param name="length">Its bytes.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -125,6 +128,7 @@ public sealed class HeatMap
             Advance(nowNs);
         }
 
+        Recorded++;
         double weight = WeightOf(length);
         if (_streams.Continues(offset, length, isWrite))
         {

@@ -17,12 +17,16 @@ namespace TierSpaces.Engine.VirtualDisks;
 public sealed class DiskTiering
 {
     private readonly PoolLink _pool;
+    private const long SavedBytesPerSecond = 1_000_000;
+
     private readonly VirtualDiskId _owner;
     private readonly HeatKeeper _keeper;
     private readonly LaneSignal _moveEnded = new();
     private readonly LaneSignal _saveEnded = new();
     private bool _isMoving;
     private bool _isSaving;
+    private long _recordedSaved;   // of Heat.Recorded
+    private long _savedNs = long.MinValue;
     private bool _isClosed;   // nothing is written any more: the slabs may have another owner
 
     private DiskTiering(PoolLink pool, VirtualDiskDescription disk, TieredStore store, HeatKeeper keeper, HeatMap heat)
@@ -75,6 +79,17 @@ public sealed class DiskTiering
         }
     }
 
+    /// <summary>
+    /// Saves the heat if requests have been counted since it was saved: once a minute at most, and less often where it is so much that this would be more than
+    /// a megabyte a second.
+    /// </summary>
+    internal LaneTask<IoError> SaveChangedHeat()
+    {
+        long bytes = Heat.TouchedPages * HeatSnapshot.BlockSize;
+        bool isDue = _savedNs == long.MinValue || Lane.NowNs - _savedNs >= bytes * (1_000_000_000 / SavedBytesPerSecond);
+        return isDue && Heat.Recorded != _recordedSaved ? SaveHeat() : LaneTask.FromResult(IoError.None);
+    }
+
     /// <summary>Saves the heat, one after the other; an error costs nothing but the heat.</summary>
     public async LaneTask<IoError> SaveHeat()
     {
@@ -89,6 +104,7 @@ public sealed class DiskTiering
         }
 
         _isSaving = true;
+        (_recordedSaved, _savedNs) = (Heat.Recorded, Lane.NowNs);
         IoError error = await _keeper.Save(Heat);
         _isSaving = false;
         _saveEnded.NotifyAll();

@@ -105,7 +105,6 @@ public sealed class TierOptimizer
         };
     }
 
-    /// <summary>Whether the tiers of a virtual disk are being optimized.</summary>
-    internal bool IsOptimizing(ManagedPool managed, ManagedVirtualDisk disk) => _runner.Running(managed.Id.Value)
-        .Any(job => job.Spec.Kind == JobKind.OptimizeTiers && job.Spec.VirtualDisk == disk.Description.Id.Value);
+    /// <summary>Whether the tiers of a virtual disk of a pool are being optimized.</summary>
+    internal bool IsOptimizing(ManagedPool managed) => _runner.Running(managed.Id.Value).Any(static job => job.Spec.Kind == JobKind.OptimizeTiers);
 }

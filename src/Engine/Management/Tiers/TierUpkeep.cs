@@ -10,14 +10,12 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Begins optimizations of tiers at their times and, in continuous mode, when they are worth it; saves heat.</summary>
 internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptimizer optimizer)
 {
-    private const long HeatSaveNs = 600_000_000_000;
     private const long ContinuousBytes = 1L << 30;   // planned at once, so that the plan stays young
 
     private readonly Dictionary<Guid, long> _tierTimes = [];   // per pool: minute, since year 1, up to which its schedule has been looked at
     private readonly HashSet<Guid> _tiersDue = [];             // virtual disks whose time has come and whose optimization has not begun
-    private readonly Dictionary<Guid, long> _heatSaved = [];   // per pool, on the lane's clock
 
-    /// <summary>Once a minute: begins optimizations whose time has come, and saves heat every ten minutes.</summary>
+    /// <summary>Once a minute: begins optimizations whose time has come, one in a pool at a time, and saves heat that has changed.</summary>
     internal async LaneTask<Nothing> Tend(ManagedPool managed)
     {
         if (core.Verbs.IsStopped || managed.Pool is not { HasLostQuorum: false } pool)
@@ -41,7 +39,7 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
                 _tiersDue.Remove(id);   // switched off before it began
             }
 
-            if (mayStart && !optimizer.IsOptimizing(managed, disk) && _tiersDue.Remove(id))
+            if (mayStart && !optimizer.IsOptimizing(managed) && _tiersDue.Remove(id))
             {
                 optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null);
             }
@@ -52,13 +50,9 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
             await OptimizeWhenWorth(managed, disk);
         }
 
-        if (core.Lane.NowNs - _heatSaved.GetValueOrDefault(pool.Id.Value) >= HeatSaveNs)
+        foreach (ManagedVirtualDisk disk in disks)
         {
-            _heatSaved[pool.Id.Value] = core.Lane.NowNs;
-            foreach (ManagedVirtualDisk disk in disks)
-            {
-                await disk.Call(static open => open.Tiering!.SaveHeat());   // does nothing to one that has been closed meanwhile
-            }
+            await disk.Call(static open => open.Tiering!.SaveChangedHeat());   // does nothing to one that has been closed meanwhile
         }
 
         return default;

@@ -68,6 +68,18 @@ public sealed class SubsystemHeatTests
     }
 
     [Fact]
+    public void Heat_of_a_minute_ago_survives_a_power_cut()
+    {
+        Guid disk = NewDisk("d", Mi, 4, 12);
+        Use(disk, Mi, [2, 5]);
+        _world.Advance(TimeSpan.FromSeconds(125));   // the host looks once a minute
+        Use(disk, Mi, [9]);
+        SubsystemWorld after = _world.AfterPowerCut(keepsAcknowledged: false);
+        Assert.Equal([2, 5], after.Run(after.Subsystem.Slices.ListAsync(disk, 0, long.MaxValue, 0)).Slices
+            .Where(static slice => slice.Heat > 0).Select(static slice => (int)slice.Slice));
+    }
+
+    [Fact]
     public void Heat_of_small_slices_is_that_of_the_large_ones_they_make()
     {
         Guid first = NewDisk("d", 256 << 10, 16, 48);

@@ -86,6 +86,20 @@ public sealed class SubsystemTiersTests
     }
 
     [Fact]
+    public void Virtual_disks_of_a_pool_are_optimized_one_after_the_other_when_their_time_comes()
+    {
+        TierRequest[] tiers = [new(Template("fast2", MediaType.SSD), 4 * Slice), new(Template("slow2", MediaType.HDD), 8 * Slice)];
+        _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new VirtualDiskRequest { FriendlyName = "e", Tiers = tiers, SliceSize = Slice }));
+        Task<TierOptimization> slow = BeginSlowly();
+        int soon = (int)_world.Lane.UtcNow.ToLocalTime().TimeOfDay.TotalMinutes + 4;
+        _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, new TierSchedule(true, [soon % (24 * 60)])));
+        Assert.Equal(1, JobsBegunIn(6));
+        Assert.False(slow.IsCompleted);   // the time of both has come meanwhile
+        Assert.Equal(2, JobsBegunIn(60));
+        Assert.True(slow.IsCompletedSuccessfully);
+    }
+
+    [Fact]
     public void What_a_pool_that_is_read_only_refuses_it_refuses_to_plan()
     {
         Heat(12);
