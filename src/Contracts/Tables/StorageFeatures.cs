@@ -74,7 +74,7 @@ public static class StorageFeatures
         {
             Name = "Trim and unmap",
             State = Here,
-            Difference = "Unmap of clients frees slabs of thin disks and makes holes in image files.",
+            Difference = "Unmap of clients frees slabs of thin disks, and within slabs, which a fixed disk keeps, it makes holes in image files and is discarded on devices.",
             Remedy = "Connect-VirtualDisk, fstrim",
         },
         new()
