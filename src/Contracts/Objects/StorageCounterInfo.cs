@@ -81,7 +81,7 @@ public sealed record StorageCounterInfo
     /// <summary>Most requests under way at once.</summary>
     public ulong QueueLengthMax { get; init; }
 
-    /// <summary>Requests that were taken apart because they crossed a strip, a row or a slab.</summary>
+    /// <summary>Requests that were taken apart because they crossed a strip or a row.</summary>
     public ulong Splits { get; init; }
 
     /// <summary>Writes smaller than a sector, or than a block of checksums, that had to read first.</summary>
@@ -89,6 +89,15 @@ public sealed record StorageCounterInfo
 
     /// <summary>Slices that their first write put on the tier.</summary>
     public ulong SlicesAllocated { get; init; }
+
+    /// <summary>Writes that were the first into a slice, which was given its place on the tier for them; the other writes found their slice there.</summary>
+    public ulong FirstWrites { get; init; }
+
+    /// <summary>Bytes of them.</summary>
+    public ulong FirstWriteBytes { get; init; }
+
+    /// <summary>Bytes that came to the tier from the write cache. They are not in <see cref="WriteBytes"/>: the cache counted them.</summary>
+    public ulong DestagedBytes { get; init; }
 
     /// <summary>Slices that came to the tier from another.</summary>
     public ulong SlicesMovedIn { get; init; }

@@ -49,6 +49,12 @@ public sealed record VirtualDiskWriteCacheInfo
     /// <summary>Bytes of them.</summary>
     public ulong CacheBytes { get; init; }
 
+    /// <summary>Writes that passed it by because there was room for them on media as fast: the first into a slice or row.</summary>
+    public ulong SsdAllocatedWrites { get; init; }
+
+    /// <summary>Bytes of them.</summary>
+    public ulong SsdAllocatedBytes { get; init; }
+
     /// <summary>Writes that passed it by because their home is as fast.</summary>
     public ulong SsdResidentWrites { get; init; }
 

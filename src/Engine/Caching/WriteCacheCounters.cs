@@ -6,8 +6,11 @@ public enum WriteReason
     /// <summary>To the cache.</summary>
     Cache,
 
-    /// <summary>Past the cache: the backing store is on media as fast as the cache's.</summary>
+    /// <summary>Past the cache: the backing store has it on media as fast as the cache's.</summary>
     SsdResident,
+
+    /// <summary>Past the cache: it was the first into its place, for which there was room on media as fast as the cache's.</summary>
+    SsdAllocated,
 
     /// <summary>Past the cache: larger than the cache takes.</summary>
     BypassLarge,

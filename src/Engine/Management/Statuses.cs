@@ -259,6 +259,9 @@ public sealed record WriteCacheStatus
     /// <summary>Writes that went to it.</summary>
     public WriteCount Cached { get; init; }
 
+    /// <summary>Writes past it that were the first into their place, on media as fast as it.</summary>
+    public WriteCount SsdAllocated { get; init; }
+
     /// <summary>Writes past it because the backing store is as fast.</summary>
     public WriteCount SsdResident { get; init; }
 
@@ -295,6 +298,7 @@ public sealed record WriteCacheStatus
             HitBytes = counters.HitBytes,
             MissBytes = counters.MissBytes,
             Cached = Of(counters, WriteReason.Cache),
+            SsdAllocated = Of(counters, WriteReason.SsdAllocated),
             SsdResident = Of(counters, WriteReason.SsdResident),
             BypassLarge = Of(counters, WriteReason.BypassLarge),
             BypassFull = Of(counters, WriteReason.BypassFull),

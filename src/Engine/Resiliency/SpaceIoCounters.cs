@@ -3,7 +3,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Traffic of a space: requests that were split, and bytes that member disks took and gave.</summary>
 public sealed class SpaceIoCounters
 {
-    /// <summary>Reads and writes that were taken apart because they cross a strip, a row or a slab.</summary>
+    /// <summary>Reads and writes that were taken apart because they cross a strip or a row.</summary>
     public long Splits { get; private set; }
 
     /// <summary>Bytes of data read from member disks.</summary>

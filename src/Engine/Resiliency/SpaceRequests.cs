@@ -156,7 +156,7 @@ internal sealed class SpaceRequests(
 
     private async LaneTask<IoError> ReadMany(long offset, IoBuffer target)
     {
-        _counters.NoteSplit();
+        NoteSplit(offset, target.Length);
         WaitGroup group = WaitGroup.Rent();
         StripRuns runs = new(_layout, offset, target.Length);
         while (runs.Next(out StripRun run))
@@ -169,7 +169,7 @@ internal sealed class SpaceRequests(
 
     private async LaneTask<IoError> WriteMany(long offset, IoBuffer source)
     {
-        _counters.NoteSplit();
+        NoteSplit(offset, source.Length);
         WaitGroup group = WaitGroup.Rent();
         StripRuns runs = new(_layout, offset, source.Length);
         while (runs.Next(out StripRun run))
@@ -178,6 +178,16 @@ internal sealed class SpaceRequests(
         }
 
         return await group.Wait();
+    }
+
+    /// <summary>Counts a request that crosses a strip or a row; one that is taken apart at a region or a checksum page alone is none.</summary>
+    private void NoteSplit(long offset, int length)
+    {
+        long part = space.Shape.Columns > 1 ? space.Shape.Interleave : _layout.RowSize;
+        if (offset / part != (offset + length - 1) / part)
+        {
+            _counters.NoteSplit();
+        }
     }
 
     /// <summary>Writes and makes the write durable by a flush round. A durable write of its disks would not do: its entry is in the log (ADR 40).</summary>

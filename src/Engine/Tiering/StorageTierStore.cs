@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -7,17 +8,29 @@ namespace TierSpaces.Engine.Tiering;
 /// <summary>Traffic of one tier of a virtual disk since it was opened, without the data that the store keeps for itself.</summary>
 public sealed class TierCounters
 {
-    /// <summary>Reads.</summary>
-    public long ReadOperations { get; private set; }
+    /// <summary>Reads and writes of clients, with their latencies and their queue.</summary>
+    public IoCounters Io { get; private set; } = new();
 
-    /// <summary>Bytes read.</summary>
-    public long ReadBytes { get; private set; }
+    /// <summary>Reads of clients.</summary>
+    public long ReadOperations => Io.ReadOperations;
 
-    /// <summary>Writes.</summary>
-    public long WriteOperations { get; private set; }
+    /// <summary>Bytes read by clients.</summary>
+    public long ReadBytes => Io.ReadBytes;
 
-    /// <summary>Bytes written.</summary>
-    public long WriteBytes { get; private set; }
+    /// <summary>Writes of clients that came here and not to a write cache.</summary>
+    public long WriteOperations => Io.WriteOperations;
+
+    /// <summary>Bytes of them.</summary>
+    public long WriteBytes => Io.WriteBytes;
+
+    /// <summary>Those of the writes that were the first into their slice: it was given its place for them.</summary>
+    public long FirstWrites { get; private set; }
+
+    /// <summary>Bytes of them.</summary>
+    public long FirstWriteBytes { get; private set; }
+
+    /// <summary>Bytes that came from the write cache.</summary>
+    public long DestagedBytes { get; private set; }
 
     /// <summary>Slices that were given a place here by their first write.</summary>
     public long SlicesAllocated { get; private set; }
@@ -29,7 +42,12 @@ public sealed class TierCounters
     public long SlicesMovedOut { get; private set; }
 
     /// <summary>Returns the counters as they are now; called on their lane.</summary>
-    internal TierCounters Copy() => (TierCounters)MemberwiseClone();
+    internal TierCounters Copy()
+    {
+        TierCounters copy = (TierCounters)MemberwiseClone();
+        copy.Io = Io.Copy();
+        return copy;
+    }
 
     internal void NoteAllocated(int slice) => SlicesAllocated += slice < SlicesMapped.SystemSlices ? 1 : 0;
 
@@ -37,19 +55,26 @@ public sealed class TierCounters
 
     internal void NoteMovedOut() => SlicesMovedOut++;
 
-    internal void NoteRead(int slice, int bytes)
+    /// <summary>Whether a request is a client's, and not one of the disk's own or of destaging.</summary>
+    internal static bool IsClients(int slice, WriteFlags flags) => slice < SlicesMapped.SystemSlices && (flags & WriteFlags.Destage) == 0;
+
+    internal void EndRead(int bytes, long nanoseconds, bool failed)
     {
-        bool isClients = slice < SlicesMapped.SystemSlices;
-        ReadOperations += isClients ? 1 : 0;
-        ReadBytes += isClients ? bytes : 0;
+        Io.ReadOperations++;
+        Io.ReadBytes += bytes;
+        Io.EndRead(nanoseconds, failed);
     }
 
-    internal void NoteWrite(int slice, int bytes)
+    internal void EndWrite(int bytes, bool isFirst, long nanoseconds, bool failed)
     {
-        bool isClients = slice < SlicesMapped.SystemSlices;
-        WriteOperations += isClients ? 1 : 0;
-        WriteBytes += isClients ? bytes : 0;
+        Io.WriteOperations++;
+        Io.WriteBytes += bytes;
+        FirstWrites += isFirst ? 1 : 0;
+        FirstWriteBytes += isFirst ? bytes : 0;
+        Io.EndWrite(nanoseconds, failed);
     }
+
+    internal void NoteDestaged(int slice, int bytes) => DestagedBytes += slice < SlicesMapped.SystemSlices ? bytes : 0;
 }
 
 /// <summary>One tier under a tiered store: its space, cut into slots of a slice each.</summary>

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
@@ -10,8 +11,8 @@ namespace TierSpaces.Engine.Tiering;
 //  2. A write waits until its slice has a place that stays. A read of a slice without one gives zeros.
 
 /// <summary>Cuts requests to a tiered store into slices and executes the parts.</summary>
-internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SliceAllocator allocator, SliceFreer freer,
-    SliceIo io)
+internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods,
+    SliceAllocator allocator, SliceFreer freer, SliceIo io)
 {
     private readonly SliceGrid _grid = tiers.Grid;
 
@@ -136,16 +137,23 @@ internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlic
         }
 
         StorageTierStore tier = tiers[entry.Tier];
+        bool isClients = TierCounters.IsClients(slice, WriteFlags.None);
+        long startNs = Begin(tier, isClients);
         int period = periods.Enter();
         IoError error = await tier.Space.Read(tiers.AddressOf(entry, offset), target);
         periods.Leave(period);
-        tier.Counters.NoteRead(slice, target.Length);
+        if (isClients)
+        {
+            tier.Counters.EndRead(target.Length, lane.RecentNs - startNs, error != IoError.None);
+        }
+
         return error;
     }
 
     private async LaneTask<IoError> WriteSlice(int slice, long offset, IoBuffer source, WriteFlags flags)
     {
         IoError error = IoError.None;
+        bool isFirst = !table[slice].IsMapped;
         while (!allocator.IsSettled(slice))
         {
             error = await allocator.Settle(slice);
@@ -156,11 +164,33 @@ internal sealed class TieredRequests(TierSet tiers, SliceTable table, MovingSlic
         }
 
         SliceEntry entry = table[slice];
+        StorageTierStore tier = tiers[entry.Tier];
+        bool isClients = TierCounters.IsClients(slice, flags);
+        long startNs = Begin(tier, isClients);
         int period = periods.Enter();
         error = await io.Write(entry, moves.Of(slice), offset, source, flags);
         periods.Leave(period);
-        tiers[entry.Tier].Counters.NoteWrite(slice, source.Length);
+        if (isClients)
+        {
+            tier.Counters.EndWrite(source.Length, isFirst || (flags & WriteFlags.First) != 0, lane.RecentNs - startNs, error != IoError.None);
+        }
+        else
+        {
+            tier.Counters.NoteDestaged(slice, source.Length);
+        }
+
         return error;
+    }
+
+    /// <summary>A request begins on a tier. Returns its time.</summary>
+    private long Begin(StorageTierStore tier, bool isClients)
+    {
+        if (isClients)
+        {
+            tier.Counters.Io.Begin();
+        }
+
+        return lane.RecentNs;
     }
 
     private async LaneTask<IoError> ZeroPart(int slice, long offset, long length, WriteFlags flags, bool isUnmap)

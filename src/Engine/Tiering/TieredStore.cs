@@ -42,7 +42,7 @@ public sealed class TieredStore : IBackingStore
         _allocator = new SliceAllocator(lane, _tiers, _table, moves, _vacator, io, _status);
         _freer = new SliceFreer(_tiers, _table, moves, periods, _vacator, io, _status);
         _mover = new SliceMover(lane, _tiers, _table, moves, periods, _vacator, _allocator, _freer, io, _status);
-        _requests = new TieredRequests(_tiers, _table, moves, periods, _allocator, _freer, io);
+        _requests = new TieredRequests(lane, _tiers, _table, moves, periods, _allocator, _freer, io);
         Length = length;
         _tiers.Load(_table.Map);
     }

@@ -28,6 +28,9 @@ internal static class PrometheusText
         ("queue_length_max", "Most requests under way at once.", "gauge", c => c.QueueLengthMax),
         ("splits_total", "Requests that were taken apart.", "counter", c => c.Splits),
         ("read_modify_writes_total", "Writes that had to read first.", "counter", c => c.ReadModifyWrites),
+        ("first_writes_total", "Writes for which a slice was given its place on a tier.", "counter", c => c.FirstWrites),
+        ("first_write_bytes_total", "Bytes of them.", "counter", c => c.FirstWriteBytes),
+        ("destaged_bytes_total", "Bytes that came to a tier from the write cache, which are not among the bytes written.", "counter", c => c.DestagedBytes),
         ("slices_allocated_total", "Slices that their first write put on a tier.", "counter", c => c.SlicesAllocated),
         ("slices_moved_in_total", "Slices that came to a tier from another.", "counter", c => c.SlicesMovedIn),
         ("slices_moved_out_total", "Slices that went from a tier to another.", "counter", c => c.SlicesMovedOut),
@@ -57,6 +60,7 @@ internal static class PrometheusText
     private static readonly (string Reason, Func<VirtualDiskWriteCacheInfo, ulong> Writes, Func<VirtualDiskWriteCacheInfo, ulong> Bytes)[] s_reasons =
     [
         ("cache", c => c.CacheWrites, c => c.CacheBytes),
+        ("ssd-allocated", c => c.SsdAllocatedWrites, c => c.SsdAllocatedBytes),
         ("ssd-resident", c => c.SsdResidentWrites, c => c.SsdResidentBytes),
         ("bypass-large", c => c.BypassLargeWrites, c => c.BypassLargeBytes),
         ("bypass-full", c => c.BypassFullWrites, c => c.BypassFullBytes),

@@ -90,7 +90,7 @@ internal sealed class DestageRuns(
 
         IoError error = await reads.Wait();
         error = error == IoError.None
-            ? losses.NoteWritten(await backing.Write(offset, data, WriteFlags.None), offset, data.Length) : await lostRuns.Take(ring, at, data, offset);
+            ? losses.NoteWritten(await backing.Write(offset, data, WriteFlags.Destage), offset, data.Length) : await lostRuns.Take(ring, at, data, offset);
         lane.Buffers.Return(data);
         return error;
     }

@@ -56,7 +56,7 @@ internal sealed class LostRuns(
             if (end > i)
             {
                 IoBuffer part = data.Slice(i * BlockSize, (end - i) * BlockSize);
-                error = losses.NoteWritten(await backing.Write(offset + (i * BlockSize), part, WriteFlags.None), offset + (i * BlockSize), part.Length);
+                error = losses.NoteWritten(await backing.Write(offset + (i * BlockSize), part, WriteFlags.Destage), offset + (i * BlockSize), part.Length);
                 i = end;
             }
             else

@@ -58,7 +58,9 @@ internal sealed class CacheWrites(
         gathering.BeginPart();
         long end = offset + source.Length;
         await locks.Acquire(offset, end);
-        IoError error = rows.Hold(offset, end) ? IoError.None : await rows.Reserve(offset, end);
+        bool isFirst = !rows.Hold(offset, end);
+        flags |= isFirst ? WriteFlags.First : WriteFlags.None;
+        IoError error = isFirst ? await rows.Reserve(offset, end) : IoError.None;
         if (error == IoError.None)
         {
             error = mayWait && gathering.Wants(offset, source.Length) ? await gathering.Join(offset, source) : IoError.TryAgain;
@@ -123,6 +125,7 @@ internal sealed class CacheWrites(
             }
             else if (admission.MayPassBy(reason, offset, source.Length))
             {
+                reason = reason == WriteReason.SsdResident && (flags & WriteFlags.First) != 0 ? WriteReason.SsdAllocated : reason;
                 return backingWrites.NotePassed(await backing.Write(offset, source, flags), reason, offset, source.Length);
             }
             else

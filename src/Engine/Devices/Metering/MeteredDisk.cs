@@ -58,6 +58,9 @@ public sealed class MeteredDisk : IDisk
         slot.Fill(this);
     }
 
+    /// <summary>What the same disk had counted as the devices that it was before; null: nothing. Only the owner has it.</summary>
+    internal IoCounters? Before { get; init; }
+
     /// <summary>Counters of the requests through this handle, or of the owner's own. See <see cref="TotalCounters"/>.</summary>
     public IoCounters Counters { get; } = new();
 
@@ -193,7 +196,7 @@ public sealed class MeteredDisk : IDisk
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => ShutGate() is { } gate ? WriteZeroesLater(gate, offset, length, flags)
         : RequestError() is var problem and not IoError.None ? new LaneTask<IoError>(problem)
-        : Track(MemberOperation.Zero, offset, length, default, default, Start(), _below.WriteZeroes(offset, length, Durable(flags)));
+        : Track(OperationOf(flags), offset, length, default, default, Start(), _below.WriteZeroes(offset, length, Durable(flags)));
 
     /// <inheritdoc/>
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _below.Status(offset, length, extents);
@@ -208,6 +211,18 @@ public sealed class MeteredDisk : IDisk
         if (_slot is null)
         {
             _handles.AddTo(sum);
+        }
+
+        return sum;
+    }
+
+    /// <summary>Returns <see cref="TotalCounters"/> with those of the devices that the disk was before: they never decrease while the host runs.</summary>
+    internal IoCounters LifetimeCounters()
+    {
+        IoCounters sum = TotalCounters();
+        if (Before is { } before)
+        {
+            sum.Add(before);
         }
 
         return sum;
@@ -433,15 +448,19 @@ public sealed class MeteredDisk : IDisk
         return IoError.None;
     }
 
+    /// <summary>Zeroing that a device may refuse writes nothing: it makes a hole, as an unmap does.</summary>
+    private static MemberOperation OperationOf(WriteFlags flags) =>
+        (flags & (WriteFlags.Fast | WriteFlags.NoHole)) == WriteFlags.Fast ? MemberOperation.Punch : MemberOperation.Zero;
+
     private void Count(MemberOperation operation, long offset, long length, long elapsedNs, IoError error)
     {
-        bool failed = error != IoError.None;
+        bool failed = error != IoError.None && !(operation == MemberOperation.Punch && error == IoError.NotSupported);
         if (error == IoError.Io)
         {
             Counters.MediaErrors++;
             BadPlaces.Add(offset);
         }
-        else if (!failed && operation is MemberOperation.Write or MemberOperation.Zero)
+        else if (!failed && operation is MemberOperation.Write or MemberOperation.Zero or MemberOperation.Punch && error == IoError.None)
         {
             BadPlaces.Rewritten(offset, length);
         }
@@ -462,9 +481,9 @@ public sealed class MeteredDisk : IDisk
                 }
 
                 break;
-            case MemberOperation.Unmap:
-                Counters.UnmapOperations++;
-                Counters.UnmapBytes += length;
+            case MemberOperation.Unmap or MemberOperation.Punch:
+                Counters.UnmapOperations += error == IoError.NotSupported ? 0 : 1;
+                Counters.UnmapBytes += error == IoError.NotSupported ? 0 : length;
                 Counters.EndWrite(elapsedNs, failed);
                 break;
             case MemberOperation.Close:

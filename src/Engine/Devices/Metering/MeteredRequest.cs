@@ -10,6 +10,7 @@ internal enum MemberOperation : byte
     Flush,
     Unmap,
     Zero,
+    Punch,
     Close,
     Presence,
 }

@@ -222,7 +222,13 @@ internal sealed class DiskOpener(SubsystemCore core)
 
         disk.Paths = paths;
         disk.NextPathLookNs = 0;
-        return disk.LastOpened = new MeteredDisk(core.Lane, paths, _watch);
+        IoCounters? before = disk.LastOpened?.LifetimeCounters();
+        if (before is not null)
+        {
+            before.Queue = 0;   // what was under way there has ended, or is given up
+        }
+
+        return disk.LastOpened = new MeteredDisk(core.Lane, paths, _watch) { Before = before };
     }
 
     /// <summary>Opens a disk by the first path that is there.</summary>

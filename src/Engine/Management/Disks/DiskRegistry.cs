@@ -81,6 +81,10 @@ public sealed class RegisteredDisk
     [JsonIgnore]
     public MeteredDisk? LastOpened { get; set; }
 
+    /// <summary>Of a copy: what the disk had counted at that moment, as the devices that it was; null for one that was never opened.</summary>
+    [JsonIgnore]
+    internal IoCounters? Counters { get; private set; }
+
     /// <summary>The paths of the disk as it was last opened.</summary>
     [JsonIgnore]
     internal MultipathDisk? Paths { get; set; }
@@ -162,6 +166,7 @@ public sealed class RegisteredDisk
     {
         RegisteredDisk copy = (RegisteredDisk)MemberwiseClone();
         copy.OtherUris = [.. OtherUris];
+        copy.Counters = LastOpened?.LifetimeCounters();
         copy.WorkingUris = Paths is not { IsPresent: true } paths ? []
             : [.. Uris.Where(uri => Aliases.Contains(uri) || paths.Paths.Any(path => path.Uri == uri && path.IsUsable))];
         return copy;

@@ -85,6 +85,7 @@ internal static class PhysicalDiskStatuses
         Place = disk.KnownPlace,
         LatencyProfile = disk.LatencyProfile,
         IsForced = disk.IsForced,
+        Counters = disk.Counters,
     };
 
     private static PhysicalDiskStatus OfMember(SubsystemSnapshot now, ManagedPoolSnapshot managed, DiskDescription member, PhysicalDiskStatus view)
@@ -111,7 +112,7 @@ internal static class PhysicalDiskStatuses
             Health = condition.Health,
             OperationalStatus = condition.OperationalStatus,
             StatusReason = condition.Reason,
-            Counters = managed.Activity(member.Number).Counters,
+            Counters = managed.Activity(member.Number).Counters ?? view.Counters,
         };
     }
 }

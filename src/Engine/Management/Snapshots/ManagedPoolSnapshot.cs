@@ -42,7 +42,7 @@ internal sealed class ManagedPoolSnapshot
         {
             if (managed.Pool!.Disk(number) is MeteredDisk disk)
             {
-                _members[number] = new MemberActivity(disk.IsHung, disk.TotalCounters());
+                _members[number] = new MemberActivity(disk.IsHung, disk.LifetimeCounters());
             }
         }
     }

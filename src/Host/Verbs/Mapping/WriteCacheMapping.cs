@@ -28,6 +28,8 @@ internal static class WriteCacheMapping
             MissBytes = (ulong)cache.MissBytes,
             CacheWrites = (ulong)cache.Cached.Writes,
             CacheBytes = (ulong)cache.Cached.Bytes,
+            SsdAllocatedWrites = (ulong)cache.SsdAllocated.Writes,
+            SsdAllocatedBytes = (ulong)cache.SsdAllocated.Bytes,
             SsdResidentWrites = (ulong)cache.SsdResident.Writes,
             SsdResidentBytes = (ulong)cache.SsdResident.Bytes,
             BypassLargeWrites = (ulong)cache.BypassLarge.Writes,

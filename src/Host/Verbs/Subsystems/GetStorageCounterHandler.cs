@@ -56,15 +56,14 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
 
     private static ulong BytesOf(long? blocks) => (ulong)(blocks ?? 0) * SpaceShape.BlockSize;
 
-    private static StorageCounterInfo Describe(StorageTierStatus tier) => new()
+    private static StorageCounterInfo Describe(StorageTierStatus tier) => Describe(tier.Counters?.Io ?? new IoCounters()) with
     {
         ObjectType = "StorageTier",
         FriendlyName = tier.FriendlyName,
         UniqueId = Identifiers.OfPoolOrDisk(tier.UniqueId),
-        Reads = (ulong)(tier.Counters?.ReadOperations ?? 0),
-        ReadBytes = (ulong)(tier.Counters?.ReadBytes ?? 0),
-        Writes = (ulong)(tier.Counters?.WriteOperations ?? 0),
-        WriteBytes = (ulong)(tier.Counters?.WriteBytes ?? 0),
+        FirstWrites = (ulong)(tier.Counters?.FirstWrites ?? 0),
+        FirstWriteBytes = (ulong)(tier.Counters?.FirstWriteBytes ?? 0),
+        DestagedBytes = (ulong)(tier.Counters?.DestagedBytes ?? 0),
         SlicesAllocated = (ulong)(tier.Counters?.SlicesAllocated ?? 0),
         SlicesMovedIn = (ulong)(tier.Counters?.SlicesMovedIn ?? 0),
         SlicesMovedOut = (ulong)(tier.Counters?.SlicesMovedOut ?? 0),
