@@ -6,8 +6,8 @@ using TierSpaces.Engine.VirtualDisks;
 namespace TierSpaces.Engine.Verification;
 
 // One machine's life with bad mains: a pool of emulated disks with a volatile cache, a virtual disk of the layout in question, a random
-// load, with slices that move between tiers, and the power gone at a random request. Of each cut several crash states are judged, each with other writes kept; the last of them
-// is the machine that goes on, so that what one recovery leaves behind is there at the next cut.
+// load, with slices that move between tiers, and the power gone at a random request. Of each cut several crash states are judged, each with other
+// writes kept; the last of them is the machine that goes on, so that what one recovery leaves behind is there at the next cut.
 //
 // Invariants
 //  1. The seed decides everything: time is virtual, and no thread but the caller's takes part.

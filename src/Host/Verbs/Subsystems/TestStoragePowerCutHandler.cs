@@ -6,6 +6,7 @@ using TierSpaces.Engine.Verification;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
 using TierSpaces.Host.Verbs.StoragePools;
+using VirtualDiskDescription = TierSpaces.Engine.Formats.VirtualDiskDescription;
 
 namespace TierSpaces.Host.Verbs.Subsystems;
 
@@ -24,7 +25,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
         TestStoragePowerCutRequest request, ReplyBuilder<StoragePowerCutInfo> reply, CancellationToken cancellation)
     {
         TimeSpan limit = TimeLimitOf(request);
-        foreach ((string name, VirtualDiskRequest layout, Engine.Formats.VirtualDiskDescription? disk) in await LayoutsAsync(request, reply.Fail).ConfigureAwait(false))
+        foreach ((string name, VirtualDiskRequest layout, VirtualDiskDescription? disk) in await LayoutsAsync(request, reply.Fail).ConfigureAwait(false))
         {
             await _turn.WaitAsync(cancellation).ConfigureAwait(false);
             try
@@ -68,7 +69,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
     }
 
     /// <summary>The layout that was described, or those of existing virtual disks with their names.</summary>
-    private async Task<IEnumerable<(string Name, VirtualDiskRequest Layout, Engine.Formats.VirtualDiskDescription? Disk)>> LayoutsAsync(
+    private async Task<IEnumerable<(string Name, VirtualDiskRequest Layout, VirtualDiskDescription? Disk)>> LayoutsAsync(
         TestStoragePowerCutRequest request, Action<StorageErrorInfo> fail)
     {
         if ((request.FriendlyName ?? request.UniqueId ?? request.InputObject) is null)
@@ -95,7 +96,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
         Checksum = (Engine.Formats.ChecksumKind)(request.Checksum ?? ChecksumKind.CRC32C),
     };
 
-    private static VirtualDiskRequest LayoutOf(Engine.Formats.VirtualDiskDescription disk) => new()
+    private static VirtualDiskRequest LayoutOf(VirtualDiskDescription disk) => new()
     {
         FriendlyName = "power cut",
         ResiliencySettingName = disk.ResiliencySettingName,
@@ -108,7 +109,7 @@ internal sealed class TestStoragePowerCutHandler(HostServices services) : VerbHa
     };
 
     private static PowerCutRequest Translate(
-        TestStoragePowerCutRequest request, VirtualDiskRequest layout, Engine.Formats.VirtualDiskDescription? disk) => new()
+        TestStoragePowerCutRequest request, VirtualDiskRequest layout, VirtualDiskDescription? disk) => new()
     {
         Disk = disk,
         Layout = layout with { SizeBytes = request.Size is { } size ? Amount.Bytes(size, nameof(request.Size)) : null },

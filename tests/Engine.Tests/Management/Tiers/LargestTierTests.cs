@@ -38,7 +38,8 @@ public sealed class LargestTierTests
         VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = [new(fast, fastMost + Slice), new(slow, slowMost)] };
         ManagementException refused = Assert.Throws<ManagementException>(() => world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, request)));
         Assert.Contains($"at most {fastMost} bytes", refused.Message);
-        VirtualDiskStatus made = world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, request with { Tiers = [new(fast, fastMost), new(slow, slowMost)] }));
+        request = request with { Tiers = [new(fast, fastMost), new(slow, slowMost)] };
+        VirtualDiskStatus made = world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, request));
         Assert.Equal((fastMost + slowMost, cache), (made.Description.SizeBytes, made.Description.WriteCacheSize));
     }
 
