@@ -8,7 +8,8 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. At most so many pieces as the owner says are in flight, at most one burst while the pacer yields to clients. Pieces that are in
 //     flight when clients come are carried to their end; no further one begins before that.
-//  2. The pacer gets the pieces one by one, in the order in which they began, while it yields those of a burst together when all have ended. A piece holds no lock after its end, so none is held over a pause.
+//  2. The pacer gets the pieces one by one, in the order in which they began; while it yields, those of a burst together when all have ended.
+//     A piece holds no lock after its end, so none is held over a pause.
 //  3. After an error or a stop no piece begins.
 
 /// <summary>Runs pieces of background work, several in flight while no client is at work.</summary>

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Management;
 /// <summary>How much of the disks repairs have while clients use them: the queue depth of repairs, which outlives the host.</summary>
 internal sealed class RepairSpeed
 {
-    /// <summary>The depth of a host that was told none.</summary>
+    /// <summary>The depth until another one is set.</summary>
     internal const int DepthDefault = 4;
 
     private const string FileName = "repair-queue-depth";
