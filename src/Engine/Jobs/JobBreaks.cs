@@ -17,6 +17,9 @@ public sealed class JobBreaks : IWorkPacer
     public bool IsYielding => _piece is { IsYielding: true };
 
     /// <inheritdoc/>
+    public int Burst => _piece?.Burst ?? 1;
+
+    /// <inheritdoc/>
     public LaneTask<bool> Done(long bytes) => _piece is { } piece ? piece.Break(_lane!, bytes) : LaneTask.FromResult(true);
 
     /// <summary>Returns the same breaks for a piece that runs on a certain lane.</summary>

@@ -22,6 +22,9 @@ internal sealed class JobPiece(JobPacer pacer)
     /// <summary>Whether the job yields to clients now.</summary>
     internal bool IsYielding => pacer.IsYielding;
 
+    /// <summary>Parts of the piece that are in flight together beside clients.</summary>
+    internal int Burst => pacer.Burst;
+
     /// <summary>The piece is to end at its next break.</summary>
     internal void Stop() => _isStopped = true;
 

@@ -77,6 +77,8 @@ public sealed class ResyncStep : IJobStep
 
         public bool IsYielding => breaks.IsYielding;
 
+        public int Burst => breaks.Burst;
+
         public LaneTask<bool> Done(long bytes)
         {
             Bytes += bytes;

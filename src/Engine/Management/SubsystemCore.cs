@@ -15,6 +15,7 @@ internal sealed class SubsystemCore
         Pools = new PoolTable();
         Openings = new PoolOpenings(options.Lane, Pools);
         Verbs = new VerbQueue(options.Lane, Openings);
+        Repair = new RepairSpeed(options.State, options.JobPacing);
         Disks = new DiskTable(new DiskRegistry(State), Pools, options.Notice);
     }
 
@@ -27,6 +28,9 @@ internal sealed class SubsystemCore
     internal StateFolder State { get; }
 
     internal VerbQueue Verbs { get; }
+
+    /// <summary>How much of the disks repairs have beside clients.</summary>
+    internal RepairSpeed Repair { get; }
 
     internal LanePatience Patience { get; }
 

@@ -6,9 +6,12 @@ namespace TierSpaces.Engine.Resiliency;
 public interface IWorkPacer
 {
     /// <summary>
-    /// Whether clients are at work: then one piece of the work is in flight at a time and batches are small. Otherwise several pieces may be in flight.
+    /// Whether clients are at work: then pieces of the work are in flight in bursts and batches are small. Otherwise several pieces may be in flight.
     /// </summary>
     bool IsYielding { get; }
+
+    /// <summary>Pieces that are in flight together while clients are at work, followed by one pause; at least 1.</summary>
+    int Burst => 1;
 
     /// <summary>
     /// Told of bytes that are done with; completes when the next piece may begin. Called with no lock held, one call at a time. False: the work stops after

@@ -95,7 +95,7 @@ internal sealed class SpaceRepair(
         RepairEnd end = RepairEnd.Done;
         for (int first = 0, count; first < SpaceShape.RegionsPerSlab && end != RepairEnd.Stopped; first += count)
         {
-            count = RegionsOfUnit(first, pacer.IsYielding);
+            count = RegionsOfUnit(first, pacer.IsYielding && pacer.Burst == 1);
             ushort unit = (ushort)(((1 << count) - 1) << first);
             while ((row.Stale[position] & unit) != 0 && _rows[row.Index] == row)
             {

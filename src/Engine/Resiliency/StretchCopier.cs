@@ -52,7 +52,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
             int region = RegionAt(mask, at / _shape.RegionSize);
             int slabOffset = (region * _shape.RegionSize) + (at % _shape.RegionSize);
             error = await Resolve(row, position, region, slabOffset, chunk);
-            if (slabOffset / _shape.PageSpan >= loaded && !pacer.IsYielding)
+            if (slabOffset / _shape.PageSpan >= loaded && (!pacer.IsYielding || pacer.Burst > 1))
             {
                 loaded = await LoadAhead(row, position, slabOffset / _shape.PageSpan);
             }

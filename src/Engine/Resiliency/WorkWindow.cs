@@ -3,12 +3,13 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Resiliency;
 
 // The pieces of background work that are in flight. While no client is at work there are several, so that reads overlap writes and disks are not idle
-// between pieces. While clients are at work there is one.
+// between pieces. While clients are at work there are as many as the pacer says, then none for a while.
 //
 // Invariants
-//  1. At most so many pieces as the owner says are in flight, at most one while the pacer yields to clients. Pieces that are in flight when clients
-//     come are carried to their end; no further one begins before that.
-//  2. The pacer gets the pieces one by one, in the order in which they began. A piece holds no lock after its end, so none is held over a pause.
+//  1. At most so many pieces as the owner says are in flight, at most one burst while the pacer yields to clients. Pieces that are in
+//     flight when clients come are carried to their end; no further one begins before that.
+//  2. The pacer gets the pieces one by one, in the order in which they began; while it yields, those of a burst together when all have ended.
+//     A piece holds no lock after its end, so none is held over a pause.
 //  3. After an error or a stop no piece begins.
 
 /// <summary>Runs pieces of background work, several in flight while no client is at work.</summary>
@@ -44,9 +45,9 @@ internal sealed class WorkWindow(IWorkPacer pacer, Func<bool> isStopping, int de
     /// <summary>Completes when another piece may begin; false: none may any more.</summary>
     internal async LaneTask<bool> Room()
     {
-        while (GoesOn && _inFlight.Count > 0 && (_inFlight.Count == depth || pacer.IsYielding))
+        while (GoesOn && _inFlight.Count > 0 && _inFlight.Count >= (pacer.IsYielding ? Math.Min(depth, pacer.Burst) : depth))
         {
-            await EndOldest();
+            await EndSome();
         }
 
         return GoesOn;
@@ -70,21 +71,29 @@ internal sealed class WorkWindow(IWorkPacer pacer, Func<bool> isStopping, int de
     {
         while (_inFlight.Count > 0)
         {
-            await EndOldest();
+            await EndSome();
         }
 
         return default;
     }
 
-    private async LaneTask<Nothing> EndOldest()
+    /// <summary>Waits for the oldest piece, while the pacer yields for all of them, and tells the pacer.</summary>
+    private async LaneTask<Nothing> EndSome()
     {
-        (LaneTask<IoError> piece, int bytes, int length) = _inFlight.Dequeue();
-        IoError error = await piece;
-        Error = Error == IoError.None ? error : Error;
-        Bytes += Error == IoError.None ? length : 0;
+        int told = 0;
+        do
+        {
+            (LaneTask<IoError> piece, int bytes, int length) = _inFlight.Dequeue();
+            IoError error = await piece;
+            Error = Error == IoError.None ? error : Error;
+            Bytes += Error == IoError.None ? length : 0;
+            told += bytes;
+        }
+        while (_inFlight.Count > 0 && pacer.IsYielding);
+
         if (GoesOn)
         {
-            IsStopped = !await pacer.Done(bytes) || isStopping();
+            IsStopped = !await pacer.Done(told) || isStopping();
         }
 
         return default;

@@ -156,7 +156,7 @@ public sealed class StorageJobTests
     public void A_pacer_yields_from_a_request_under_way_until_a_pause_in_which_there_was_none()
     {
         (long Completed, int UnderWay) clients = (0, 0);
-        JobPacer pacer = new(_lane, new JobPacing(), () => clients, static () => 1);
+        JobPacer pacer = new(_lane, static () => new JobPacing(), () => clients, static () => 1);
         Assert.Equal((false, false), (pacer.IsYielding, IsYieldingAfterPause()));
         clients = (0, 1);
         Assert.Equal((true, true), (pacer.IsYielding, IsYieldingAfterPause()));
@@ -221,7 +221,7 @@ public sealed class StorageJobTests
                 return LaneTask.FromResult(default(Nothing));
             },
         };
-        return list.Start(spec, new JobPacer(_lane, pacing ?? new JobPacing(), () => (_clientRequests, 0), () => list.Running(Guid.Empty).Count()));
+        return list.Start(spec, new JobPacer(_lane, () => pacing ?? new JobPacing(), () => (_clientRequests, 0), () => list.Running(Guid.Empty).Count()));
     }
 
     /// <summary>So many pieces of a mebibyte and ten milliseconds.</summary>

@@ -27,6 +27,16 @@ public sealed class WorkWindowTests
     }
 
     [Fact]
+    public void Beside_clients_a_burst_ends_as_a_whole_before_the_pause()
+    {
+        _pacer.Yields = static () => true;
+        _pacer.Burst = 5;
+        _pacer.OnDone = () => Assert.Equal(0, _inFlight);
+        WorkWindow window = Run();
+        Assert.Equal((5, Pieces, Pieces * 4096L, Pieces / 5), (_most, _begun, window.Bytes, _pacer.Told));
+    }
+
+    [Fact]
     public void When_clients_come_no_piece_begins_before_those_in_flight_have_ended()
     {
         bool isOver = false;
@@ -93,8 +103,16 @@ public sealed class WorkWindowTests
 
         internal int Told { get; private set; }
 
+        internal Action OnDone { get; set; } = static () => { };
+
         public bool IsYielding => Yields();
 
-        public LaneTask<bool> Done(long bytes) => LaneTask.FromResult(++Told != StopAfter);
+        public int Burst { get; set; } = 1;
+
+        public LaneTask<bool> Done(long bytes)
+        {
+            OnDone();
+            return LaneTask.FromResult(++Told != StopAfter);
+        }
     }
 }

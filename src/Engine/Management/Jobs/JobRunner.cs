@@ -34,7 +34,8 @@ internal sealed class JobRunner(SubsystemCore core)
     /// <param name="ended">Called on the lane after the job has ended and its result is saved.</param>
     internal StorageJob Run(ManagedPool managed, JobSpec spec, Func<StorageJob, LaneTask<Nothing>>? ended = null)
     {
-        JobPacer pacer = new(core.Lane, core.Options.JobPacing, () => managed.Clients, () => _jobs.Running(spec.Pool).Count());
+        Func<JobPacing> pacing = spec.Kind == JobKind.Repair ? () => core.Repair.Pacing : () => core.Options.JobPacing;
+        JobPacer pacer = new(core.Lane, pacing, () => managed.Clients, () => _jobs.Running(spec.Pool).Count());
         StorageJob job = _jobs.Start(spec, pacer);
         Follow(managed, job, managed.Pool?.Load, ended).Forget();
         return job;

@@ -31,6 +31,26 @@ public sealed class RepairService
         (_core, _runner, _reliability) = (core, runner, reliability);
 
     /// <summary>
+    /// How much of the disks repairs have while clients use them: 1, 2, 4 (the default), 8 or 16. It outlives the host; repairs under way take it at their next
+    /// pause.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">It is another number.</exception>
+    /// <exception cref="IOException">It could not be made durable; nothing has changed.</exception>
+    public int QueueDepth
+    {
+        get => _core.Repair.Depth;
+        set
+        {
+            if (!RepairSpeed.IsPossible(value))
+            {
+                throw new ArgumentOutOfRangeException(nameof(value), value, "1, 2, 4, 8 or 16.");
+            }
+
+            _core.Repair.Set(value);
+        }
+    }
+
+    /// <summary>
     /// Repairs a virtual disk: copies that are behind are brought up to date, copies on retired disks, and on missing ones where the pool's
     /// policy gives those up, are rebuilt on other disks; then everything is verified and healed. Joins a repair of
     /// the same virtual disk that is under way, which verifies from then on too. Completes when the job has ended, however it has.

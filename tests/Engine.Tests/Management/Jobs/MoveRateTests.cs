@@ -123,6 +123,68 @@ public sealed class MoveRateTests(ITestOutputHelper output)
         }
     }
 
+    [Theory]
+    [InlineData(1, true, 1, 0.95)]
+    [InlineData(1, false, 1, 0.95)]
+    [InlineData(4, true, 5, 0.85)]
+    [InlineData(4, false, 5, 0.85)]
+    [InlineData(8, true, 15, 0.7)]
+    [InlineData(16, true, 30, 0.4)]
+    [InlineData(16, false, 30, 0.4)]
+    public void Beside_clients_a_disk_that_was_away_is_repaired_as_fast_as_the_queue_depth_says(int depth, bool isRead, double megabytes, double least)
+    {
+        SubsystemWorld world = new(dataLanes: 1) { Profiles = static _ => LatencyProfile.Find("HDD7200")!, SlabSize = 64 << 20 };
+        world.NewPool([.. Enumerable.Repeat((16L << 30, MediaType.HDD), 2)]);
+        VirtualDiskRequest request = new() { FriendlyName = "d", SizeBytes = Used, NumberOfColumns = 1 };
+        Guid disk = world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, request)).Description.Id.Value;
+        Fill(world, disk, Used);
+        world.Advance(TimeSpan.FromSeconds(10));
+        double alone = Clients(world, disk, isRead);
+        world.Pull(0);
+        world.Advance(TimeSpan.FromSeconds(3));
+        Fill(world, disk, Used);
+        Assert.Equal(RepairSpeed.DepthDefault, world.Subsystem.Repairs.QueueDepth);
+        world.Subsystem.Repairs.QueueDepth = depth;
+        world.PutBack(0);
+        world.Until(() => world.Jobs is [{ BytesProcessed: > 24 * Mebibyte }]);   // past the integrity log
+        (long before, long start) = (world.Jobs[0].BytesProcessed, world.Lane.NowNs);
+        double beside = Clients(world, disk, isRead) / alone;
+        JobStatus job = Assert.Single(world.Jobs);
+        double rate = (job.BytesProcessed - before) * 1e3 / (world.Lane.NowNs - start);
+        output.WriteLine($"depth {depth}: {rate:f1} MB/s, clients ({(isRead ? "reads" : "writes")}) keep {beside:f3}");
+        Assert.Equal(JobState.Running, job.State);
+        Assert.True(rate >= megabytes, $"{rate:f1} MB/s");
+        Assert.True(beside >= least, $"{beside:f3}");
+    }
+
+    [Fact]
+    public void The_queue_depth_of_repairs_outlives_the_host()
+    {
+        _world.Subsystem.Repairs.QueueDepth = 16;
+        _world.Restart();
+        Assert.Equal(16, _world.Subsystem.Repairs.QueueDepth);
+        Assert.Throws<ArgumentOutOfRangeException>(() => _world.Subsystem.Repairs.QueueDepth = 3);
+        Assert.Equal(16, _world.Subsystem.Repairs.QueueDepth);
+    }
+
+    /// <summary>Requests a second of 4 KiB here and there, one after the other, in 3 s.</summary>
+    private static double Clients(SubsystemWorld world, Guid disk, bool isRead)
+    {
+        Random random = new(3);
+        long start = world.Lane.NowNs;
+        IoBuffer buffer = world.Lane.Buffers.Rent(4096);
+        int done = 0;
+        for (; world.Lane.NowNs < start + 3_000_000_000; done++)
+        {
+            long at = random.NextInt64(Used / 4096) * 4096;
+            LaneTask<IoError> client = isRead ? world.Disk(disk).Read(at, buffer) : world.Disk(disk).Write(at, buffer, WriteFlags.None);
+            Assert.Equal(IoError.None, world.Lane.Run(client));
+        }
+
+        world.Lane.Buffers.Return(buffer);
+        return done * 1e9 / (world.Lane.NowNs - start);
+    }
+
     private void AssertRate(JobStatus job, long bytes)
     {
         double share = bytes / job.Elapsed.TotalSeconds / SequentialBytesPerSecond;
@@ -147,17 +209,19 @@ public sealed class MoveRateTests(ITestOutputHelper output)
 
     private Guid NewDisk(VirtualDiskRequest request) => _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, request)).Description.Id.Value;
 
-    private void Fill(Guid disk, long bytes)
+    private void Fill(Guid disk, long bytes) => Fill(_world, disk, bytes);
+
+    private static void Fill(SubsystemWorld world, Guid disk, long bytes)
     {
-        IoBuffer buffer = _world.Lane.Buffers.Rent(Mebibyte);
+        IoBuffer buffer = world.Lane.Buffers.Rent(Mebibyte);
         new Random(5).NextBytes(buffer.Span);
         for (long at = 0; at < bytes; at += Mebibyte)
         {
-            Assert.Equal(IoError.None, _world.Lane.Run(_world.Disk(disk).Write(at, buffer, WriteFlags.None)));
-            Assert.Equal(IoError.None, (at + Mebibyte) % (16 * Mebibyte) == 0 ? _world.Lane.Run(_world.Disk(disk).Flush()) : IoError.None);
+            Assert.Equal(IoError.None, world.Lane.Run(world.Disk(disk).Write(at, buffer, WriteFlags.None)));
+            Assert.Equal(IoError.None, (at + Mebibyte) % (16 * Mebibyte) == 0 ? world.Lane.Run(world.Disk(disk).Flush()) : IoError.None);
         }
 
-        _world.Lane.Buffers.Return(buffer);
+        world.Lane.Buffers.Return(buffer);
     }
 
     private Guid Template(string name, MediaType media) => _world.Run(_world.Subsystem.Tiers.CreateTemplateAsync(
