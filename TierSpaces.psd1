@@ -75,6 +75,7 @@
         'Get-SupportedClusterSizes'
         'Get-StorageTierSchedule'
         'Set-StorageTierSchedule'
+        'Set-StorageSubSystem'
         'Get-StorageTier'
         'Get-StorageTierSupportedSize'
         'Get-StorageTierHeatMap'

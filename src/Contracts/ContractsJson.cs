@@ -51,6 +51,7 @@ namespace TierSpaces.Contracts;
 [JsonSerializable(typeof(ImportStorageTierHeatMapRequest))]
 [JsonSerializable(typeof(GetStorageTierExplanationRequest))]
 [JsonSerializable(typeof(GetStorageSubSystemRequest))]
+[JsonSerializable(typeof(SetStorageSubSystemRequest))]
 [JsonSerializable(typeof(GetStorageFeatureRequest))]
 [JsonSerializable(typeof(GetStorageDiskProfileRequest))]
 [JsonSerializable(typeof(GetResiliencySettingRequest))]

@@ -144,6 +144,7 @@ public sealed record StorageSubSystemInfo
 
     public bool? VirtualDiskRepairEnabled { get; init; }
 
+    /// <summary>1, 2, 4, 8 or 16: how much of the disks repairs have while clients use them.</summary>
     public uint? VirtualDiskRepairQueueDepth { get; init; }
 
     public string? PassThroughIds { get; init; }

@@ -110,7 +110,7 @@ public static class AbsentCmdlets
         .. Group(
             "There are no storage providers beside this one, and its objects are never out of date.",
             "Use Get-StorageSubSystem, and Update-StorageProviderCache to look at the disks again.",
-            "Get-StorageProvider Set-StorageProvider Register-StorageSubsystem Unregister-StorageSubsystem Set-StorageSubSystem"),
+            "Get-StorageProvider Set-StorageProvider Register-StorageSubsystem Unregister-StorageSubsystem"),
         .. Group(
             "The settings of Windows for disks that arrive do not apply here.",
             "Use Set-StoragePool for the defaults of a pool.",

@@ -100,6 +100,7 @@ internal static class VerbHandlers
         new GetStorageJobHandler(services),
         new StopStorageJobHandler(services),
         new GetStorageSubSystemHandler(services),
+        new SetStorageSubSystemHandler(services),
         new UpdateStorageProviderCacheHandler(services),
         new GetStorageFeatureHandler(),
         new GetStorageDiskProfileHandler(),

@@ -15,6 +15,7 @@ internal sealed class RepairSpeed
 
     private const string FileName = "repair-queue-depth";
 
+    private readonly object _setting = new();   // verbs set it, on any thread
     private readonly IHostState _state;
     private readonly JobPacing _other;   // of other jobs
     private volatile JobPacing _pacing;
@@ -39,9 +40,12 @@ internal sealed class RepairSpeed
     /// <exception cref="IOException">It could not be made durable; nothing has changed.</exception>
     internal void Set(int depth)
     {
-        _state.WriteFile(FileName, Encoding.ASCII.GetBytes(depth.ToString(CultureInfo.InvariantCulture)));
-        Depth = depth;
-        _pacing = PacingOf(depth);
+        lock (_setting)
+        {
+            _state.WriteFile(FileName, Encoding.ASCII.GetBytes(depth.ToString(CultureInfo.InvariantCulture)));
+            Depth = depth;
+            _pacing = PacingOf(depth);
+        }
     }
 
     // The default depth has the share of other jobs. The bursts are what makes it faster: a rotating disk moves to the place once for several pieces.

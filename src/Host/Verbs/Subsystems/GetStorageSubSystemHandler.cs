@@ -19,7 +19,7 @@ internal sealed class GetStorageSubSystemHandler(HostServices services)
             : request.Partition is { } partition ? await VolumeSelection.OneVolumeAsync(services, all, partition).ConfigureAwait(false) is not null
             : (request.Disk ?? request.VirtualDisk) is { } virtualDisk ? all.VirtualDisks.One(virtualDisk) is not null
             : LocalSubsystem.Selector.Select(request.FriendlyName, request.UniqueId, request.Name, null, reply.Fail).Count > 0;
-        StorageSubSystemInfo info = LocalSubsystem.Describe(DisplayName.Of(HealthOf(all)));
+        StorageSubSystemInfo info = LocalSubsystem.Describe(DisplayName.Of(HealthOf(all)), services.Subsystem.Repairs.QueueDepth);
         reply.Add(isMeant && Passes(info, request) ? [info] : []);
     }
 

@@ -18,7 +18,7 @@ internal static class LocalSubsystem
     public static Selector<string> Selector { get; } = new("MSFT_StorageSubSystem", s_names, _ => s_uniqueId, name => name);
 
     /// <summary>The subsystem as an object.</summary>
-    public static StorageSubSystemInfo Describe(string healthStatus) => new()
+    public static StorageSubSystemInfo Describe(string healthStatus, int repairQueueDepth) => new()
     {
         FriendlyName = s_shownName,
         Name = Environment.MachineName,
@@ -60,6 +60,8 @@ internal static class LocalSubsystem
         SupportsFileServer = false,
         SupportsFileServerCreation = false,
         SupportsContinuouslyAvailableFileServer = false,
+        VirtualDiskRepairEnabled = true,
+        VirtualDiskRepairQueueDepth = (uint)repairQueueDepth,
         FaultDomainAwarenessDefault = DisplayName.Of(FaultDomainType.PhysicalDisk),
     };
 }
