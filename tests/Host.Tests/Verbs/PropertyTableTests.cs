@@ -93,6 +93,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
             ["FriendlyName"] = "q", ["ThinProvisioningAlertThresholds"] = new[] { 50 }, ["RetireMissingPhysicalDisks"] = "Never", ["ScrubIntervalDays"] = 3,
             ["IsPowerProtected"] = true,
         });
+        await OkAsync("Set-StorageSubSystem", new() { ["FriendlyName"] = "*", ["VirtualDiskRepairQueueDepth"] = "Low" });
         await OkAsync("Set-ResiliencySetting", new()
         {
             ["Name"] = new[] { "Mirror" }, ["StoragePool"] = "q", ["NumberOfDataCopiesDefault"] = 3, ["NumberOfColumnsDefault"] = 1,
