@@ -75,6 +75,27 @@ public sealed class FuseDeviceTests : IDisposable
         Assert.InRange(pauses.Max(), 0, 5);
     }
 
+    /// <summary>The next host has the connections before it has the disks: from then on its supervisor may go too.</summary>
+    [Fact]
+    public void A_supervisor_that_is_killed_as_soon_as_there_is_another_host_costs_no_device()
+    {
+        string paths = string.Join(',', Enumerable.Range(1, 4).Select(i => _home.PathOf($"d{i}.img")));
+        _home.Run("New-PhysicalDisk", "-Path", paths, "-Size", "256MB", "-LatencyProfile", "HDD5400");   // so that a pool takes its time to open
+        _home.Run("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "d*");
+        _home.NewMirror("Data", "16MB");
+        string image = TestFiles.WriteImage(_home.PathOf("image"), 16 << 20, 3);
+        string device = DeviceOf("Data");
+        Tool.Run("dd", $"if={image}", $"of={device}", "bs=1M", "oflag=direct", "status=none");
+        int former = _home.Host;
+        Home.Kill(former);
+        _home.Eventually("there is another host", () => _home.Host is var next && next != former
+            && _home.Log().Contains($" {next} ready on", StringComparison.Ordinal), pollMilliseconds: 1);
+        KillSupervisorNow(disks: 1);
+        Tool.Run("sh", "-c", $"dd if={device} bs=1M iflag=direct status=none | cmp - {image}");
+        Assert.DoesNotContain("is broken", _home.Log(), StringComparison.Ordinal);
+        Assert.Equal(device, DeviceOf("Data"));
+    }
+
     [Fact]
     public void A_device_that_lost_its_host_and_its_supervisor_reports_errors_and_is_made_again()
     {
@@ -304,6 +325,11 @@ public sealed class FuseDeviceTests : IDisposable
     private void KillSupervisor(int disks)
     {
         _home.Eventually("the host has the connections", () => CountConnections(_home.Host) == disks);   // else they end with the supervisor
+        KillSupervisorNow(disks);
+    }
+
+    private void KillSupervisorNow(int disks)
+    {
         int victim = _home.Supervisor;
         Home.Kill(victim);
         _home.Eventually("there is another supervisor", () => _home.Supervisor is var other && other != victim && Directory.Exists($"/proc/{other}"));

@@ -211,8 +211,16 @@ internal sealed class Home : IDisposable
         }
     }
 
-    /// <summary>The files are locked by who wrote them, and .NET does not read a locked file; other programs do.</summary>
-    private int ProcessIn(string file) => int.Parse(Tool.Run("cat", Path.Combine(Folder, file)), CultureInfo.InvariantCulture);
+    /// <summary>
+    /// The files are locked by who wrote them, and .NET does not read a locked file; other programs do. A file that is just being written is empty.
+    /// </summary>
+    private int ProcessIn(string file)
+    {
+        int process = 0;
+        Eventually($"{file} names a process", () => int.TryParse(Tool.Run("cat", Path.Combine(Folder, file)), CultureInfo.InvariantCulture, out process),
+            pollMilliseconds: 5);
+        return process;
+    }
 
     /// <summary>Processes that carry the folder's name in their arguments or their environment.</summary>
     private int[] Processes() =>

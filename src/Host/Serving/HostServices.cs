@@ -44,6 +44,7 @@ internal sealed class HostServices : IAsyncDisposable
             paths, new AttachStore(state, $"{NodeIdentity.Boot:N}"), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()],
             Environment.IsPrivilegedProcess ? DeviceLinks.Common : null);
         Attachments.ForgetFormerStarts();
+        _fuse.TakeCopies(Attachments.Records());
         Listeners = new DiskListeners(new ListenStore(state), subsystem, SocketOf);
         Files = new FileMap(Attachments);
         Volumes = new VolumeServices(

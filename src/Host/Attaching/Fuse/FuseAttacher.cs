@@ -94,7 +94,7 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
     public void Detach(AttachRecord record)
     {
         string place = MountPoint(record);
-        if (!_descriptors.ContainsKey(record.UniqueId))
+        if (!_channels.ContainsKey(record.UniqueId))
         {
             MountCalls.Abort(place);   // nothing serves it: what waits for it gets an error
         }
@@ -120,6 +120,17 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
         if (_descriptors.TryRemove(record.UniqueId, out int descriptor))
         {
             _ = Libc.Close(descriptor);
+        }
+    }
+
+    /// <summary>
+    /// Takes copies of the descriptors of devices that an earlier host has left, before their disks are there: from then on the devices outlive the supervisor.
+    /// </summary>
+    public void TakeCopies(IEnumerable<AttachRecord> records)
+    {
+        foreach (AttachRecord record in records.Where(record => record.Method == Method))
+        {
+            _ = Has(record.UniqueId);
         }
     }
 
