@@ -26,7 +26,7 @@ Describe 'Set-StorageSubSystem' {
 
     It 'refuses other numbers and changes nothing' {
         { Set-StorageSubSystem -FriendlyName * -VirtualDiskRepairQueueDepth 3 } | Should -Throw
-        (Get-WrittenError { Set-StorageSubSystem -FriendlyName * }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Set-StorageSubSystem'
+        { Set-StorageSubSystem -FriendlyName * } | Should -Throw -ErrorId 'AmbiguousParameterSet*'
         Set-StorageSubSystem -FriendlyName * -VirtualDiskRepairQueueDepth Medium -WhatIf
         (Get-StorageSubSystem).VirtualDiskRepairQueueDepth | Should -Be 2
     }
