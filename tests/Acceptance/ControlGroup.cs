@@ -23,11 +23,6 @@ internal sealed class ControlGroup : IDisposable
         {
             Directory.CreateDirectory(folder);
             File.WriteAllText(Path.Combine(folder, isNew ? "memory.max" : "memory.limit_in_bytes"), bytes.ToString(CultureInfo.InvariantCulture));
-            if (!isNew)
-            {
-                // Version 1 does not slow who writes faster than the disk takes; while no host does, its processes wait for memory instead of being killed.
-                File.WriteAllText(Path.Combine(folder, "memory.oom_control"), "1");
-            }
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

@@ -186,7 +186,7 @@ public sealed class FuseDeviceTests : IDisposable
 
     /// <summary>
     /// A program with little memory of its own fills a mounted disk through the page cache, also while the host is killed: the host needs no memory that waits
-    /// for the disk.
+    /// for the disk. It waits for every 8 MiB: a group of version 1 whose pages are all dirty is killed by the kernel, whatever the disk does.
     /// </summary>
     [Fact]
     public void A_disk_is_filled_from_a_control_group_with_little_memory()
@@ -195,12 +195,12 @@ public sealed class FuseDeviceTests : IDisposable
         _home.NewPool("1GB");
         string mount = NewFileSystem("Data1", "xfs");
         using Process write = Tool.Start(
-            "sh", "-c", $"echo $$ > {group.Processes} && exec dd if=/dev/zero of={mount}/big bs=1M count=300 conv=fsync status=none");
+            "sh", "-c", $"echo $$ > {group.Processes} && exec dd if=/dev/zero of={mount}/big bs=8M count=38 oflag=dsync status=none");
         Thread.Sleep(300);
         _home.KillHost(_home.Host);
         Assert.True(write.WaitForExit(TimeSpan.FromMinutes(1)), "The disk hangs.");
         Assert.Equal(0, Tool.End(write).ExitCode);
-        Assert.Equal(300L << 20, new FileInfo(Path.Combine(mount, "big")).Length);
+        Assert.Equal(304L << 20, new FileInfo(Path.Combine(mount, "big")).Length);
         Tool.Run("umount", mount);
         FileSystem.Check("xfs", DeviceOf("Data1"));
     }
@@ -317,7 +317,7 @@ public sealed class FuseDeviceTests : IDisposable
 
     private void KillSupervisor(int disks)
     {
-        _home.Eventually("the host has the connections", () => CountConnections(_home.Host) == disks);   // else they end with the supervisor
+        _home.Eventually("the host has the connections", () => CountConnections(_home.Host) >= disks);   // else they end with the supervisor
         KillSupervisorNow(disks);
     }
 

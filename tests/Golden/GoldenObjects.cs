@@ -33,6 +33,7 @@ internal static class GoldenObjects
         ["ColumnIsolation"] = "was not shown before a virtual disk could have another than PhysicalDisk",
         ["ParityLayout"] = "was not shown before virtual disks could have parity",
         ["NumberOfColumnsMin"] = "of Parity it was that of Simple before virtual disks could have parity",
+        ["InterleaveMax"] = "was 16 MiB also where the slabs of a pool are smaller",
         ["Version"] = "pools have no versions of Windows; one file has that of the format",
         ["MetadataPagesUsed"] = "depends on how the present version cuts pages",
         ["Lane"] = "depends on the lanes of the present host",

@@ -50,7 +50,7 @@ internal sealed record ResiliencyTarget(StoragePoolStatus Pool, ResiliencyDefaul
         NumberOfColumnsDefault = Setting.NumberOfColumnsDefault == 0 ? null : Setting.NumberOfColumnsDefault,
         InterleaveMin = InterleaveMin,
         InterleaveMax = InterleaveMax,
-        InterleaveDefault = Math.Min(Setting.InterleaveDefault, InterleaveMax),
+        InterleaveDefault = Setting.InterleaveDefault,
         ParityLayout = Setting.Name == TierDescription.ParityName ? DisplayName.Of(ParityLayout.RotatedParity) : null,
         RequestNoSinglePointOfFailure = Setting.Name != "Simple",
         NumberOfGroupsDefault = 1,
