@@ -5,7 +5,7 @@ BeforeAll {
     $null = New-PhysicalDisk -Path s1.img, s2.img -Size 256MB -LatencyProfile HDD7200
     $null = New-StoragePool -FriendlyName Pool1 -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk s?)
     $null = New-VirtualDisk Pool1 -FriendlyName Data -Size 64MB
-    Get-PhysicalDisk s? | Set-EmulatedDiskFault -SlowFactor 100
+    Get-PhysicalDisk s? | Set-EmulatedDiskFault -SlowFactor 25   # stopping waits for pieces that are under way
 
     function Wait-RunningJob {
         for ($i = 0; $i -lt 300 -and -not (Get-StorageJob -JobState Running); $i++) {

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -7,6 +8,9 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Verbs of storage pools and their members.</summary>
 public sealed class PoolService
 {
+    private const int ReleaseTriesMax = 100;
+    private const long ReleasePollNs = 20_000_000;
+
     private readonly SubsystemCore _core;
     private readonly DiskOpener _diskOpener;
     private readonly PoolOpener _opener;
@@ -173,12 +177,28 @@ public sealed class PoolService
             Commits.Require(await managed.Pool!.RemoveDisk(member.Number), member.FriendlyName);
             if (_core.Disks.All.FirstOrDefault(disk => _core.Disks.IdOf(disk) == member.Id.Value || disk.Scan?.Label?.Disk == member.Id) is { } known)
             {
-                await _diskOpener.Open(known);
+                await OpenReleased(known);
             }
         }
 
         return (inUse, inUse is null ? null : await _snapshots.Take());
     }, after => RequireUnused(pool, after.InUse, after.Now));
+
+    /// <summary>Opens a disk that its pool has closed. Lanes of virtual disks may take a moment to close what they had of it.</summary>
+    private async LaneTask<Nothing> OpenReleased(RegisteredDisk disk)
+    {
+        await _diskOpener.Open(disk);
+        for (int tries = 0; tries < ReleaseTriesMax && IsHeld(disk); tries++)
+        {
+            await _core.Lane.Delay(ReleasePollNs);
+            await _diskOpener.Open(disk);
+        }
+
+        return default;
+    }
+
+    private static bool IsHeld(RegisteredDisk disk) =>
+        disk is { Disk: null, Problem.Length: > 0, ProblemKind: CannotPoolKind.ReservedBySubsystem or CannotPoolKind.Starting };
 
     /// <summary>Refuses what <see cref="RemoveDisksAsync"/> would refuse.</summary>
     public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Plan(
