@@ -36,7 +36,7 @@ Describe '-WhatIf' {
         @{ Given = '-UseMaximumSize -NumberOfColumns 1' }
     ) {
         $printed = Get-Printed "New-VirtualDisk Pool1 -FriendlyName Planned $Given -WhatIf"
-        $printed[0] | Should -BeLike "What if: Create virtual disk 'Planned' in storage pool 'Pool1': *columns*copies*bytes*"
+        $printed[0] | Should -BeLike "What if: Create virtual disk 'Planned' in storage pool 'Pool1': *column*cop*bytes*"
         Get-VirtualDisk Plan* | Should -BeNullOrEmpty
 
         $disk = Invoke-Expression "New-VirtualDisk Pool1 -FriendlyName Planned $Given"
