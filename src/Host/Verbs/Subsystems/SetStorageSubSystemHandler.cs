@@ -17,9 +17,8 @@ internal sealed class SetStorageSubSystemHandler(HostServices services) : VerbHa
                 StorageErrors.InvalidParameter, "There is nothing to set.", "Give -VirtualDiskRepairQueueDepth.", nameof(request.VirtualDiskRepairQueueDepth));
         }
 
-        bool isMeant = LocalSubsystem.Selector.Select(
-            Texts(request.FriendlyName), Texts(request.UniqueId), Texts(request.Name), request.InputObject, reply.Fail).Count > 0;   // by several of its names
-        if (isMeant)
+        // Several of its names may be meant: it is one subsystem.
+        if (LocalSubsystem.Selector.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail).Count > 0)
         {
             await reply.TryDoAsync(
                 string.Create(CultureInfo.InvariantCulture, $"Set the queue depth of repairs of this machine to {(int)depth} ({depth})"),
@@ -30,6 +29,4 @@ internal sealed class SetStorageSubSystemHandler(HostServices services) : VerbHa
                 }).ConfigureAwait(false);
         }
     }
-
-    private static string[]? Texts(string? text) => text is null ? null : [text];
 }

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Devices.Emulated;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Verification;
@@ -41,6 +42,21 @@ public sealed class PowerProtectionTests(ITestOutputHelper output)
         Assert.Equal(IoError.None, world.Lane.Run(world.Disk(id).Flush()));
         Assert.True(Flushes(world) > before);
         Assert.Equal(2, world.Notices.Count(static notice => notice.Contains("power-protected", StringComparison.Ordinal)));
+    }
+
+    [Fact]
+    public void The_declaration_holds_after_a_restart_and_for_disks_that_come_later()
+    {
+        SubsystemWorld world = new();
+        world.NewPool(4);
+        Guid id = NewDisk(world, "Mirror", 0);
+        Protect(world, true);
+        world.Restart();
+        world.AddDisk(DiskUsage.AutoSelect);
+        long before = Flushes(world);
+        Write(world, id, 3, 1);
+        Assert.Equal(IoError.None, world.Lane.Run(world.Disk(id).Flush()));
+        Assert.Equal(before, Flushes(world));
     }
 
     /// <summary>Disks that keep the declaration lose nothing at a power cut; after its end, disks that keep nothing unflushed lose nothing either.</summary>
