@@ -104,8 +104,12 @@ public sealed class FuseDeviceTests : IDisposable
         string image = TestFiles.WriteImage(_home.PathOf("image"), 128 << 20, 3);
         string device = DeviceOf("Data");
         Tool.Run("dd", $"if={image}", $"of={device}", "bs=1M", "oflag=direct", "status=none");
-        Tool.Run("kill", "-9", _home.Supervisor.ToString(CultureInfo.InvariantCulture), _home.Host.ToString(CultureInfo.InvariantCulture));   // at once
-        _home.Eventually("nothing serves it", () => !Directory.Exists($"/proc/{_home.Host}"));
+        string supervisor = _home.Supervisor.ToString(CultureInfo.InvariantCulture);
+        string host = _home.Host.ToString(CultureInfo.InvariantCulture);
+        Tool.Run("kill", "-STOP", host);   // so that it starts no other supervisor between the two kills
+        _home.Eventually("it stands still", () => File.ReadLines($"/proc/{host}/status").Contains("State:\tT (stopped)"));
+        Tool.Run("kill", "-9", supervisor, host);
+        _home.Eventually("nothing serves it", () => !Directory.Exists($"/proc/{host}"));
         Assert.NotEqual(0, Tool.TryRun("dd", $"if={device}", "of=/dev/null", "bs=4k", "count=1", "iflag=direct").ExitCode);
         _home.Run("start");
         _home.Eventually("the device is there again", () => _home.VirtualDisk("Data").GetProperty("DevicePath").ValueKind == JsonValueKind.String);
