@@ -107,7 +107,7 @@ public sealed class FuseDeviceTests : IDisposable
         string supervisor = _home.Supervisor.ToString(CultureInfo.InvariantCulture);
         string host = _home.Host.ToString(CultureInfo.InvariantCulture);
         Tool.Run("kill", "-STOP", host);   // so that it starts no other supervisor between the two kills
-        _home.Eventually("it stands still", () => File.ReadLines($"/proc/{host}/status").Contains("State:\tT (stopped)"));
+        _home.Eventually("it is stopped", () => File.ReadLines($"/proc/{host}/status").Contains("State:\tT (stopped)"));
         Tool.Run("kill", "-9", supervisor, host);
         _home.Eventually("nothing serves it", () => !Directory.Exists($"/proc/{host}"));
         Assert.NotEqual(0, Tool.TryRun("dd", $"if={device}", "of=/dev/null", "bs=4k", "count=1", "iflag=direct").ExitCode);

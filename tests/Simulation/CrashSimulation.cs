@@ -416,6 +416,7 @@ public sealed class CrashSimulation
             LoseOneToo(crashed, new Random((int)seed + plan));
             CrashStates++;
             Count(world.Doing.Length > 0, $"crash in {world.Doing}");
+            Count(world.HasSlicesAhead, "crash while slices had places ahead of their first writes");
             Count(kill ? $"process crash at depth {depth}" : $"power cut{(keepsMemory ? " of the disks alone" : "")} at depth {depth}");
             Judge(crashed, judged, $"{(kill ? "process crash" : $"power cut{(keepsMemory ? " of the disks alone" : "")}, plan {plan}")} at step {world.Lane.Steps}, depth {depth}", depth);
             crashed.Release();

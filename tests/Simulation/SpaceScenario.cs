@@ -141,11 +141,13 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Disks before their first use.</summary>
     public ISimWorld NewWorld(ulong seed) => IsWholePool
-        ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed))
+        ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed), Rotates(seed))
         : SpaceWorld.New(this, seed);
 
     /// <summary>Whether the virtual disk is on a lane of its own; else on the lane of its pool.</summary>
     public static bool HasDataLane(ulong seed) => seed % 2 == 1;
+
+    private bool Rotates(ulong seed) => TierSlices.Length > 0 && seed % 4 < 2;
 
     /// <summary>The virtual disk of a scenario with a whole pool.</summary>
     public VirtualDiskDescription Spec(ulong seed) => new()

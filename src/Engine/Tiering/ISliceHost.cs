@@ -28,6 +28,9 @@ public interface ISliceHost
     /// <summary>The map in force.</summary>
     SliceMapState Map { get; }
 
+    /// <summary>Whether a commit waits for a rotating disk.</summary>
+    bool IsSlow { get; }
+
     /// <summary>Commits changes of the map, all or none.</summary>
     LaneTask<SliceCommit> Commit(IReadOnlyList<SliceChange> changes);
 }

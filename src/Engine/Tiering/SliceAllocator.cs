@@ -5,7 +5,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
-// A slice that was never written is nowhere and reads as zeros. Its first write gives it a slot of the fastest tier that has room.
+// A slice that was never written is nowhere and reads as zeros. Its first write gives it a slot of the fastest tier that has room. Where commits are slow,
+// those of its 63 neighbours that are nowhere get one too, as far as that costs nothing but slots: see SlicesAhead.
 //
 // Invariants
 //  1. A slot is entered in the map only when it reads as zeros, durably.
@@ -15,14 +16,18 @@ namespace TierSpaces.Engine.Tiering;
 
 /// <summary>Gives slices their first place.</summary>
 internal sealed class SliceAllocator(
-    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, SlotVacator vacator, SliceIo io, TieredStatus status)
+    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, SlicesAhead ahead, SlotVacator vacator, SliceIo io, TieredStatus status)
 {
-    private readonly HashSet<int> _allocating = [];   // slices that are being given a place
+    private readonly HashSet<int> _allocating = [];   // slices whose place is being entered in the map
+    private int _slices;   // of the disk
+
+    /// <summary>Sets the number of slices of the disk; those behind are given a place only where they are written.</summary>
+    internal void SetSlices(int slices) => _slices = slices;
 
     /// <summary>Whether a slice has a place that requests may use.</summary>
     internal bool IsSettled(int slice) => table[slice].IsMapped && moves.Of(slice) is not { IsGoing: true } && !table.IsUncertain(slice);
 
-    /// <summary>Whether a slice is being given a place.</summary>
+    /// <summary>Whether the place of a slice is being entered in the map.</summary>
     internal bool IsAllocating(int slice) => _allocating.Contains(slice);
 
     /// <summary>Does a step towards a slice having a place that stays: gives it one, or waits for the task that changes it.</summary>
@@ -48,6 +53,7 @@ internal sealed class SliceAllocator(
     /// <summary>Gives a slice a place that stays.</summary>
     internal async LaneTask<IoError> Reserve(int slice)
     {
+        ahead.Remove(slice);
         IoError error = IoError.None;
         while (error == IoError.None && !IsSettled(slice))
         {
@@ -55,6 +61,36 @@ internal sealed class SliceAllocator(
         }
 
         return error;
+    }
+
+    /// <summary>
+    /// The first write came to a slice that had a place. Where that is the middle of its window, as for a client that writes in sequence, the next window gets
+    /// places before it is written.
+    /// </summary>
+    internal void LookAhead(int slice)
+    {
+        int next = (slice | (SlicesAhead.AtOnce - 1)) + 1;
+        int number = table[slice].Tier;
+        if (next - slice == 3 * SlicesAhead.AtOnce / 4 && next < _slices && IsNowhere(next) && SlicesAhead.RoomOf(tiers[number]) >= SlicesAhead.AtOnce
+            && TryTakeSlot(tiers[number], out uint slot))
+        {
+            AllocateAhead(next, number, slot).Forget();
+        }
+    }
+
+    /// <summary>Enters slices that have a place ahead of their first write as written, unless they are changing it.</summary>
+    internal async LaneTask<Nothing> Confirm(List<int> slices)
+    {
+        List<int> staying = slices.FindAll(slice => moves.Of(slice) is null && !table.IsUncertain(slice) && _allocating.Add(slice));
+        if (staying.Count > 0)
+        {
+            await table.EnterAgain(staying.ConvertAll(slice =>
+                new SliceChange(slice, new SliceEntry(table[slice].Tier, table[slice].Slot, SliceReason.FirstWrite, lane.UtcNow.UtcTicks))));
+        }
+
+        staying.ForEach(slice => _allocating.Remove(slice));
+        status.PlaceChanged.NotifyAll();
+        return default;
     }
 
     /// <summary>Gives a slot that was taken room in a thin tier.</summary>
@@ -85,7 +121,8 @@ internal sealed class SliceAllocator(
     {
         while (true)
         {
-            IoError error = table.TryGetUncertain(slice, out SliceEntry entry) ? await table.Enter(slice, entry) : await AllocateNew(slice);
+            IoError error = table.TryGetUncertain(slice, out SliceEntry entry)
+                ? await table.Enter([new SliceChange(slice, entry)]) : await AllocateNew(slice);
             bool mayHelp = error == IoError.NoSpace && !table.IsUncertain(slice) && (vacator.IsRunning || moves.Any);
             if (!mayHelp || status.IsStopping)
             {
@@ -106,8 +143,13 @@ internal sealed class SliceAllocator(
         {
             int number = order[i % order.Length];
             StorageTierStore tier = tiers[number];
-            bool hasRoom = slice >= SlicesMapped.SystemSlices ? tier.HasRoomBeside : tier.Users < tier.SizeSlices || i >= order.Length;
-            if (hasRoom && tier.Slots.TryTake(out uint slot))
+            bool takesSpare = i >= order.Length;
+            while (!HasRoom(slice, tier, takesSpare) && !status.IsStopping && await ahead.GiveBack(number))
+            {
+                await AwaitVacated(slice, tier, takesSpare);
+            }
+
+            if (HasRoom(slice, tier, takesSpare) && tier.Slots.TryTake(out uint slot))
             {
                 error = await AllocateAt(slice, number, slot);
             }
@@ -116,19 +158,135 @@ internal sealed class SliceAllocator(
         return error;
     }
 
-    private async LaneTask<IoError> AllocateAt(int slice, int number, uint slot)
+    private static bool HasRoom(int slice, StorageTierStore tier, bool takesSpare) =>
+        slice >= SlicesMapped.SystemSlices ? tier.HasRoomBeside : tier.Users < tier.SizeSlices || takesSpare;
+
+    private async LaneTask<Nothing> AwaitVacated(int slice, StorageTierStore tier, bool takesSpare)
+    {
+        while (vacator.IsRunning && !HasRoom(slice, tier, takesSpare))
+        {
+            await status.SlotsFreed.Wait();
+        }
+
+        return default;
+    }
+
+    private async LaneTask<IoError> AllocateAt(int slice, int number, uint slot, SliceReason reason = SliceReason.FirstWrite)
     {
         StorageTierStore tier = tiers[number];
         tier.Hold(slot, slice, 1);
         IoError error = await Prepare(tier, slot);
         if (error != IoError.None)
         {
-            tier.Hold(slot, slice, -1);
-            tier.Slots.Release(slot);
+            Release(tier, slot, slice);
             return error;
         }
 
-        tier.Counters.NoteAllocated(slice);
-        return await table.Enter(slice, new SliceEntry(number, slot, SliceReason.FirstWrite, lane.UtcNow.UtcTicks));
+        long now = lane.UtcNow.UtcTicks;
+        List<SliceChange> changes = [new SliceChange(slice, new SliceEntry(number, slot, reason, now))];
+        List<int> neighbours = table.IsSlow ? NeighboursOf(slice, tier) : [];
+        neighbours.ForEach(neighbour => _allocating.Add(neighbour));
+        List<uint> slots = neighbours.Count > 0 ? await TakeZeroSlots(tier, neighbours) : [];
+        for (int i = 0; i < slots.Count; i++)
+        {
+            changes.Add(new SliceChange(neighbours[i], new SliceEntry(number, slots[i], SliceReason.Ahead, now)));
+        }
+
+        error = await table.Enter(changes);
+        neighbours.ForEach(neighbour => _allocating.Remove(neighbour));
+        if (reason == SliceReason.FirstWrite)
+        {
+            tier.Counters.NoteAllocated(slice);
+        }
+
+        List<SliceChange> early = changes.FindAll(static change => change.Entry.Reason == SliceReason.Ahead);
+        if (error == IoError.None && early.Count > 0)
+        {
+            ahead.Add(early.ConvertAll(static change => change.Slice));
+        }
+
+        return error;
+    }
+
+    /// <summary>The slices of the aligned window of a slice that may get a place with it: first those behind it.</summary>
+    private List<int> NeighboursOf(int slice, StorageTierStore tier)
+    {
+        List<int> neighbours = [];
+        long room = slice < SlicesMapped.SystemSlices ? Math.Min(SlicesAhead.RoomOf(tier), SlicesAhead.AtOnce - 1) : 0;
+        int start = slice & ~(SlicesAhead.AtOnce - 1);
+        for (int i = 1; i < SlicesAhead.AtOnce && neighbours.Count < room; i++)
+        {
+            int neighbour = start + ((slice - start + i) & (SlicesAhead.AtOnce - 1));
+            if (neighbour < _slices && IsNowhere(neighbour))
+            {
+                neighbours.Add(neighbour);
+            }
+        }
+
+        return neighbours;
+    }
+
+    /// <summary>Takes slots for slices, the first of them, that read as zeros, durably, and are in a row that is there.</summary>
+    private async LaneTask<List<uint>> TakeZeroSlots(StorageTierStore tier, List<int> slices)
+    {
+        List<uint> slots = [];
+        while (slots.Count < slices.Count && TryTakeSlot(tier, out uint slot))
+        {
+            slots.Add(slot);
+            tier.Hold(slot, slices[0], 1);
+        }
+
+        List<uint> unclean = slots.FindAll(slot => !tier.Slots.IsClean(slot));
+        List<LaneTask<bool>> looks = unclean.ConvertAll(slot => io.IsZero(tier, slot));   // side by side: a rotating disk goes there once
+        List<uint> used = [];
+        for (int i = 0; i < looks.Count; i++)
+        {
+            if (!await looks[i])
+            {
+                used.Add(unclean[i]);
+            }
+        }
+
+        if (used.Count < unclean.Count && await tier.Space.Flush() != IoError.None)   // zeros that are there already may not be durable yet
+        {
+            used = unclean;
+        }
+
+        used.ForEach(slot => Release(tier, slot, slices[0]));
+        slots.RemoveAll(used.Contains);
+        slots.ForEach(slot => tier.Slots.SetClean(slot, false));
+        return slots;
+    }
+
+    private async LaneTask AllocateAhead(int slice, int number, uint slot)
+    {
+        _allocating.Add(slice);
+        vacator.Begin();   // the store is closed after it
+        await AllocateAt(slice, number, slot, SliceReason.Ahead);
+        vacator.End();
+        _allocating.Remove(slice);
+        status.PlaceChanged.NotifyAll();
+    }
+
+    private bool IsNowhere(int slice) =>
+        !table[slice].IsMapped && moves.Of(slice) is null && !table.IsUncertain(slice) && !_allocating.Contains(slice);
+
+    /// <summary>Takes a slot in a row that is there.</summary>
+    private static bool TryTakeSlot(StorageTierStore tier, out uint slot)
+    {
+        bool isThere = tier.Slots.TryTake(out slot);
+        if (isThere && tier.IsThin && !tier.Space.IsReserved(tier.RowOf(slot)))
+        {
+            tier.Slots.Release(slot);
+            return false;
+        }
+
+        return isThere;
+    }
+
+    private static void Release(StorageTierStore tier, uint slot, int slice)
+    {
+        tier.Hold(slot, slice, -1);
+        tier.Slots.Release(slot);
     }
 }

@@ -19,8 +19,8 @@ namespace TierSpaces.Engine.Tiering;
 //  2. One task frees slices later.
 
 /// <summary>Frees whole slices; defers those that move or that the write cache holds.</summary>
-internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceIo io,
-    TieredStatus status)
+internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SliceAllocator allocator, SlicesAhead ahead,
+    SlotVacator vacator, SliceIo io, TieredStatus status)
 {
     /// <summary>Slices of a batch.</summary>
     internal const int AtOnce = 64;
@@ -32,11 +32,28 @@ internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices m
     /// <summary>Whether the write cache in front of the store holds data for a slice: such a slice keeps its place.</summary>
     internal Func<int, bool>? IsHeld { get; set; }
 
-    /// <summary>Whether a slice can be freed as a whole: it has a place, does not move, and the write cache holds no data for it.</summary>
-    internal bool CanFree(int slice) => table[slice].IsMapped && moves.Of(slice) is null && !table.IsUncertain(slice) && IsHeld?.Invoke(slice) != true;
+    /// <summary>
+    /// Whether a slice can be freed as a whole: it has a place, does not move and is not being entered in the map, and the write cache holds no data for it.
+    /// </summary>
+    internal bool CanFree(int slice) => table[slice].IsMapped && moves.Of(slice) is null && !allocator.IsAllocating(slice) && !table.IsUncertain(slice)
+        && IsHeld?.Invoke(slice) != true;
 
     /// <summary>Zeroes slices and takes them out of the map.</summary>
     internal LaneTask<IoError> Free(List<int> slices) => FreeWhole(slices, ifZero: false);
+
+    /// <summary>Takes those of some slices out of the map that read as zeros and may leave.</summary>
+    internal async LaneTask<Nothing> FreeIfZero(List<int> slices)
+    {
+        List<int> going = slices.FindAll(CanFree);
+        if (going.Count > 0)
+        {
+            vacator.Begin();
+            await FreeWhole(going, ifZero: true);
+            vacator.End();
+        }
+
+        return default;
+    }
 
     /// <summary>Records that a slice was unmapped as a whole and has kept its place, or forgets one that is to keep it.</summary>
     /// <param name="slice">The slice.</param>
@@ -96,7 +113,12 @@ internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices m
 
     private async LaneTask<IoError> FreeWhole(List<int> slices, bool ifZero)
     {
-        slices.ForEach(slice => moves.Add(slice, SliceMove.Going));
+        foreach (int slice in slices)
+        {
+            ahead.Remove(slice);
+            moves.Add(slice, SliceMove.Going);
+        }
+
         await periods.Drain();
         if (ifZero)
         {

@@ -28,9 +28,8 @@ namespace TierSpaces.Engine.Tiering;
 
 /// <summary>Moves slices to other tiers.</summary>
 internal sealed class SliceMover(
-    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceAllocator allocator, SliceFreer freer,
-    SliceIo io,
-    TieredStatus status)
+    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceAllocator allocator, SlicesAhead ahead,
+    SliceFreer freer, SliceIo io, TieredStatus status)
 {
     /// <summary>Slices that join at a time.</summary>
     internal const int AtOnce = 8;
@@ -81,7 +80,7 @@ internal sealed class SliceMover(
     }
 
     private bool IsPossible(SliceOrder order) => table[order.Slice] is { IsMapped: true } entry && entry.Tier != order.Tier
-        && moves.Of(order.Slice) is null && !allocator.IsAllocating(order.Slice) && !table.IsUncertain(order.Slice);
+        && moves.Of(order.Slice) is null && !allocator.IsAllocating(order.Slice) && !table.IsUncertain(order.Slice) && !ahead.Contains(order.Slice);
 
     /// <summary>Waits for slots that are being vacated; false: none is.</summary>
     private async LaneTask<bool> AwaitVacated()

@@ -23,6 +23,9 @@ internal sealed class SliceTable(ILane lane, ISliceHost host, TieredStatus statu
     /// <summary>The map in force.</summary>
     internal SliceMapState Map => _map;
 
+    /// <summary>Whether a commit waits for a rotating disk.</summary>
+    internal bool IsSlow => host.IsSlow;
+
     /// <summary>Place of a slice.</summary>
     internal SliceEntry this[int slice] => _map[slice];
 
@@ -32,20 +35,35 @@ internal sealed class SliceTable(ILane lane, ISliceHost host, TieredStatus statu
     /// <summary>Returns the place that an uncertain slice keeps.</summary>
     internal bool TryGetUncertain(int slice, out SliceEntry entry) => _uncertain.TryGetValue(slice, out entry);
 
-    /// <summary>Enters a slice in the map that is nowhere or uncertain. <see cref="IoError.NoSpace"/>: the slice is uncertain.</summary>
-    internal async LaneTask<IoError> Enter(int slice, SliceEntry entry)
+    /// <summary>Enters slices in the map that are nowhere or uncertain. <see cref="IoError.NoSpace"/>: they are uncertain.</summary>
+    internal async LaneTask<IoError> Enter(List<SliceChange> changes)
     {
-        SliceCommit end = await host.Commit([new SliceChange(slice, entry)]);
+        SliceCommit end = await host.Commit(changes);
         _map = host.Map;
         if (end == SliceCommit.NoRoom)
         {
-            _uncertain[slice] = entry;
+            changes.ForEach(change => _uncertain[change.Slice] = change.Entry);
             return IoError.NoSpace;
         }
 
-        _uncertain.Remove(slice);
-        Invariant.That(end != SliceCommit.Committed || _map[slice] == entry, "The map in memory is the one that was committed.");
+        changes.ForEach(change => _uncertain.Remove(change.Slice));
+        Invariant.That(
+            end != SliceCommit.Committed || changes.TrueForAll(change => _map[change.Slice] == change.Entry),
+            "The map in memory is the one that was committed.");
         return end == SliceCommit.Committed ? IoError.None : status.Fail(IoError.Io, "it is not known whether a slice has got a place");
+    }
+
+    /// <summary>Enters slices again where they are, with another reason. Without room for that they keep the one that they have, at first.</summary>
+    internal async LaneTask<Nothing> EnterAgain(List<SliceChange> changes)
+    {
+        SliceCommit end = await host.Commit(changes);
+        _map = host.Map;
+        if (end == SliceCommit.Unknown)
+        {
+            status.Fail(IoError.Io, "it is not known where slices are");
+        }
+
+        return default;
     }
 
     /// <summary>

@@ -35,6 +35,9 @@ public sealed class TierCounters
     /// <summary>Slices that were given a place here by their first write.</summary>
     public long SlicesAllocated { get; private set; }
 
+    /// <summary>Slices that have a place here now with the first write of a neighbour, and were not written yet.</summary>
+    public long SlicesAhead { get; internal set; }
+
     /// <summary>Slices that came here from another tier.</summary>
     public long SlicesMovedIn { get; private set; }
 

@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Tiering;
 
 /// <summary>Cuts requests to a tiered store into slices and executes the parts.</summary>
 internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods,
-    SliceAllocator allocator, SliceFreer freer, SliceIo io)
+    SliceAllocator allocator, SlicesAhead ahead, SliceFreer freer, SliceIo io)
 {
     private readonly SliceGrid _grid = tiers.Grid;
 
@@ -82,7 +82,7 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
             int slice = _grid.IndexOf(at);
             long end = Math.Min(_grid.EndOf(slice), offset + length);
             SliceEntry entry = table[slice];
-            if (!entry.IsMapped)
+            if (!entry.IsMapped || ahead.Contains(slice))
             {
                 StoreExtent.Append(extents, end - at, ExtentState.Zero | ExtentState.Hole);
             }
@@ -130,7 +130,7 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
     private async LaneTask<IoError> ReadSlice(int slice, long offset, IoBuffer target)
     {
         SliceEntry entry = table[slice];
-        if (!entry.IsMapped)
+        if (!entry.IsMapped || ahead.Contains(slice))
         {
             target.Span.Clear();
             return IoError.None;
@@ -165,6 +165,13 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
 
         SliceEntry entry = table[slice];
         StorageTierStore tier = tiers[entry.Tier];
+        if (ahead.Remove(slice))
+        {
+            isFirst = true;
+            tier.Counters.NoteAllocated(slice);
+            allocator.LookAhead(slice);
+        }
+
         bool isClients = TierCounters.IsClients(slice, flags);
         long startNs = Begin(tier, isClients);
         int period = periods.Enter();
@@ -195,6 +202,16 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
 
     private async LaneTask<IoError> ZeroPart(int slice, long offset, long length, WriteFlags flags, bool isUnmap)
     {
+        if (ahead.Contains(slice) && (flags & WriteFlags.NoHole) == 0)
+        {
+            return IoError.None;   // zeros already
+        }
+
+        if (ahead.Remove(slice))
+        {
+            await allocator.Confirm([slice]);   // it keeps its room, whatever happens
+        }
+
         while (!allocator.IsSettled(slice))
         {
             if ((flags & WriteFlags.NoHole) == 0 && moves.Of(slice) is null)

@@ -10,8 +10,8 @@ namespace TierSpaces.Engine.Tiering;
 // Slices of one address space placed on the spaces of several tiers.
 //
 // The store composes its parts and is their face. Rules of order are invariants of the parts, each with a simulated-crash test: TieredRequests (requests cut at
-// slices), GracePeriods (requests under way), SliceTable (the map and its commits), SliceAllocator (first places), SliceIo (writes while a slice moves),
-// SliceMover (moves), SliceFreer (whole slices that are unmapped), SlotVacator (slots on their way to being free).
+// slices), GracePeriods (requests under way), SliceTable (the map and its commits), SliceAllocator (first places), SlicesAhead (places before a write), SliceIo
+// (writes while a slice moves), SliceMover (moves), SliceFreer (whole slices that are unmapped), SlotVacator (slots on their way to being free).
 //
 // The store is also the backing store of what is in front of it: slices are its units of room. The ring of a write cache follows the disks under the first
 // tier that there was, which keeps number 0.
@@ -25,6 +25,7 @@ public sealed class TieredStore : IBackingStore
     private readonly TieredStatus _status;
     private readonly SliceTable _table;
     private readonly SlotVacator _vacator;
+    private readonly SlicesAhead _ahead;
     private readonly SliceAllocator _allocator;
     private readonly SliceFreer _freer;
     private readonly SliceMover _mover;
@@ -39,11 +40,14 @@ public sealed class TieredStore : IBackingStore
         GracePeriods periods = new();
         SliceIo io = new(_tiers);
         _vacator = new SlotVacator(_tiers, _table, periods, io, _status);
-        _allocator = new SliceAllocator(lane, _tiers, _table, moves, _vacator, io, _status);
-        _freer = new SliceFreer(_tiers, _table, moves, periods, _vacator, io, _status);
-        _mover = new SliceMover(lane, _tiers, _table, moves, periods, _vacator, _allocator, _freer, io, _status);
-        _requests = new TieredRequests(lane, _tiers, _table, moves, periods, _allocator, _freer, io);
-        Length = length;
+        _ahead = new SlicesAhead(lane, _tiers, _table, io, _status);
+        _allocator = new SliceAllocator(lane, _tiers, _table, moves, _ahead, _vacator, io, _status);
+        _freer = new SliceFreer(_tiers, _table, moves, periods, _allocator, _ahead, _vacator, io, _status);
+        _ahead.FreeUnwritten = _freer.FreeIfZero;
+        _ahead.Confirm = ConfirmWritten;
+        _mover = new SliceMover(lane, _tiers, _table, moves, periods, _vacator, _allocator, _ahead, _freer, io, _status);
+        _requests = new TieredRequests(lane, _tiers, _table, moves, periods, _allocator, _ahead, _freer, io);
+        Grow(length);
         _tiers.Load(_table.Map);
     }
 
@@ -156,10 +160,14 @@ public sealed class TieredStore : IBackingStore
     public LaneTask<RepairEnd> Move(IReadOnlyList<SliceOrder> orders, IWorkPacer pacer) => _mover.Move(orders, pacer);
 
     /// <inheritdoc/>
-    public void Grow(long length) => Length = Math.Max(Length, length);
+    public void Grow(long length)
+    {
+        Length = Math.Max(Length, length);
+        _allocator.SetSlices(Slices);
+    }
 
     /// <inheritdoc/>
-    public bool IsReserved(int unit) => _allocator.IsSettled(unit);
+    public bool IsReserved(int unit) => _allocator.IsSettled(unit) && !_ahead.Contains(unit);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Reserve(int unit) => _allocator.Reserve(unit);
@@ -202,8 +210,18 @@ public sealed class TieredStore : IBackingStore
         _status.PlaceChanged.NotifyAll();
     }
 
-    /// <summary>Starts giving back rows of thin tiers that a crash left without slices. Called once, at the opening.</summary>
-    internal void GiveLeftoversBack() => _vacator.VacateLeftovers();
+    /// <summary>
+    /// Starts giving back slices that were given a place and were not written, and rows of thin tiers without slices, that an earlier opening left. Called
+    /// once, at the opening.
+    /// </summary>
+    internal void GiveLeftoversBack()
+    {
+        _ahead.ResolveLeftovers();
+        _vacator.VacateLeftovers();
+    }
+
+    /// <summary>Takes slices out of the map that have a place and were not written.</summary>
+    internal LaneTask<Nothing> GiveAheadBack() => _ahead.GiveBackAll();
 
     /// <summary>Ends moves and waits until slots that the map has left are free. The owner of the spaces closes them.</summary>
     internal async LaneTask<Nothing> Close()
@@ -223,6 +241,15 @@ public sealed class TieredStore : IBackingStore
     /// <summary>Writes there. Slots are taken for it as for slices of the disk.</summary>
     internal LaneTask<IoError> WriteSystem(long offset, IoBuffer source, WriteFlags flags) =>
         _requests.Write(_tiers.Grid.StartOf(SlicesMapped.SystemSlices) + offset, source, flags);
+
+    private async LaneTask<Nothing> ConfirmWritten(List<int> slices)
+    {
+        _vacator.Begin();   // the store is closed after it
+        await _allocator.Confirm(slices);
+        _vacator.End();
+        slices.ForEach(_freer.FreeDeferred);
+        return default;
+    }
 
     private async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
     {

@@ -31,6 +31,9 @@ public interface ISimWorld : ISimStore
     /// <summary>Current operation in which a crash should be tried, in words; empty: no special one.</summary>
     string Doing => "";
 
+    /// <summary>Whether slices of the virtual disk have places that were given to them before their first writes.</summary>
+    bool HasSlicesAhead => false;
+
     /// <summary>Creates the world on blank disks, or opens the existing one; returns the reason if that is refused, else an empty text.</summary>
     LaneTask<string> Open(bool isNew);
 

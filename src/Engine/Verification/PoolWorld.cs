@@ -81,14 +81,16 @@ public sealed class PoolWorld : ISimWorld
 
     /// <summary>
     /// Makes a world of blank disks; <paramref name="cachePoolDisks"/> more are for a cache pool. With <paramref name="hasNoJournals"/> a write cache is on
-    /// the disks of the data; with <paramref name="hasDataLane"/> the virtual disk is on a lane of its own.
+    /// the disks of the data; with <paramref name="hasDataLane"/> the virtual disk is on a lane of its own; with <paramref name="rotates"/> all disks
+    /// count as rotating, so that commits and marks are taken for slow.
     /// </summary>
     public static PoolWorld New(
         int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0, bool hasNoJournals = false,
-        bool hasDataLane = false) =>
+        bool hasDataLane = false, bool rotates = false) =>
         new(seed, Media(disks + cachePoolDisks, bytes, sectorSize), new SimHostState(), spec is null ? [] : [spec], disks, hasDataLane, deadlines: null)
         {
             HasNoJournals = hasNoJournals,
+            Rotates = rotates,
         };
 
     /// <summary>Makes a world of blank disks for several virtual disks, each on a lane of its own.</summary>
@@ -110,6 +112,10 @@ public sealed class PoolWorld : ISimWorld
 
     /// <inheritdoc/>
     public string FaultReason => VirtualDisk!.FaultReason;
+
+    /// <inheritdoc/>
+    public bool HasSlicesAhead => VirtualDisk?.Tiers is { } tiers
+        && Enumerable.Range(0, tiers.Tiers).Any(tier => tiers.CountersOf(tier) is { SlicesAhead: > 0 });
 
     /// <inheritdoc/>
     public string Doing => _moveStep > 0 ? $"step {_moveStep} of a slice move" : VirtualDisk?.Tiers is { IsVacating: true } ? "vacating slots" : "";
@@ -284,11 +290,13 @@ public sealed class PoolWorld : ISimWorld
             Environment, new NewPoolSpec { FriendlyName = "p" }, [.. _members.Take(_ownerDisks).Select((disk, i) => new NewDiskSpec(disk, $"d{i}")
         {
             Usage = i < journals ? DiskUsage.Journal : DiskUsage.AutoSelect,
-            MediaType = HasCache && i >= journals ? MediaType.HDD : null,
+            MediaType = Rotates || (HasCache && i >= journals) ? MediaType.HDD : null,
         })]);
     }
 
     private bool HasNoJournals { get; init; }
+
+    private bool Rotates { get; init; }
 
     private bool HasCache => Specs.Any(static spec => spec.WriteCacheSize > 0);
 

@@ -145,6 +145,7 @@ public sealed class DiskTiering
     /// <summary>Tiers, places, pins and heat as they are now, for planning beside the lane.</summary>
     public async LaneTask<TierSurvey> Survey()
     {
+        await Store.GiveAheadBack();   // a plan has their room
         TierSurvey survey = new()
         {
             Tiers = Tiers,

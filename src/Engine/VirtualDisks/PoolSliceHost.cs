@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -9,6 +10,22 @@ namespace TierSpaces.Engine.VirtualDisks;
 internal sealed class PoolSliceHost(PoolLink pool, VirtualDiskId owner) : ISliceHost
 {
     public SliceMapState Map => pool.State.SliceMap(owner);
+
+    public bool IsSlow
+    {
+        get
+        {
+            foreach (DiskNumber disk in pool.View.MetadataDisks)
+            {
+                if (pool.State.Disks.TryGetValue(disk, out DiskState? member) && member.Description.Media() == MediaType.HDD)
+                {
+                    return true;
+                }
+            }
+
+            return false;
+        }
+    }
 
     public async LaneTask<SliceCommit> Commit(IReadOnlyList<SliceChange> changes)
     {

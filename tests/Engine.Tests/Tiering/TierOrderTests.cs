@@ -244,6 +244,8 @@ public sealed class TierOrderTests
 
         public SliceMapState Map => _pool.Map;
 
+        public bool IsSlow => _pool.IsSlow;
+
         public LaneTask<SliceCommit> Commit(IReadOnlyList<SliceChange> changes)
         {
             int[] before = world.PendingWrites();

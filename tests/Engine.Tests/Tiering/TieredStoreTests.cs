@@ -483,6 +483,8 @@ public sealed class TieredStoreTests
 
         public SliceMapState Map => pool.Map;
 
+        public bool IsSlow { get; init; }
+
         public async LaneTask<SliceCommit> Commit(IReadOnlyList<SliceChange> changes)
         {
             Asked.AddRange(IsFull ? changes : []);

@@ -183,7 +183,7 @@ public sealed class VolumeVerbTests : IDisposable
         {
             if (File.Exists(file) && File.ReadAllText(file).StartsWith(_scratch.Root, StringComparison.Ordinal))
             {
-                Tool.Run("losetup", "--detach", device);   // again where the host has made it anew in between
+                Tool.Run("losetup", "--detach", device);   // again where the host has made another in between
             }
 
             return _scratch.Run("Get-Disk", "-Json").Output.Trim() == "[]"

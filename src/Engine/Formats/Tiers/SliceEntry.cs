@@ -23,6 +23,9 @@ public enum SliceReason : byte
 
     /// <summary>Its tier held more than it is to hold.</summary>
     Demoted = 6,
+
+    /// <summary>It was put there with the first write of a neighbour, and may not have been written since.</summary>
+    Ahead = 7,
 }
 
 /// <summary>

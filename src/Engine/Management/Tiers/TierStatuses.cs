@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Tiering;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -53,6 +54,7 @@ internal static class TierStatuses
         PoolState state = managed.State!;
         long slab = state.Pool!.Slabs.DataBytes;
         SpaceState?[] spaces = [state.Space(tier.DataSpace), state.Space(tier.LogSpace)];
+        TierCounters? counters = managed.VirtualDisks.GetValueOrDefault(disk.Id)?.TierCounters.ElementAtOrDefault(tier.Number);
         return new StorageTierStatus
         {
             UniqueId = tier.Id,
@@ -63,8 +65,8 @@ internal static class TierStatuses
             SizeBytes = tier.SizeBytes,
             AllocatedBytes = (spaces[0]?.MappedRows ?? 0) * tier.RowBytes(slab),
             FootprintBytes = spaces.Sum(static space => (space?.MappedRows ?? 0) * (long)(space?.Description.Positions ?? 0)) * slab,
-            MappedBytes = state.SliceMap(disk.Id).Mapped(tier.Number) * (long)disk.SliceSize,
-            Counters = managed.VirtualDisks.GetValueOrDefault(disk.Id)?.TierCounters.ElementAtOrDefault(tier.Number),
+            MappedBytes = Math.Max(0, state.SliceMap(disk.Id).Mapped(tier.Number) - (counters?.SlicesAhead ?? 0)) * disk.SliceSize,
+            Counters = counters,
             SlabBytes = slab,
             MediaTypeCode = tier.MediaTypeCode,
             ResiliencySettingName = tier.ResiliencySettingName,
