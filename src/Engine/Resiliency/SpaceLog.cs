@@ -71,7 +71,7 @@ internal sealed class SpaceLog(SpaceContext space)
     internal static int BlocksForMarks(int marks) => 1 + (marks / MarksPerBlock);
 
     /// <summary>Half of the marks that the log can write again while its ring is being emptied: the other half are those that an unclean stop left.</summary>
-    internal int MarksMax => _log!.Reserve * MarksPerBlock / 2;
+    internal int MarksMax => (_log?.Reserve ?? 0) * MarksPerBlock / 2;
 
     /// <summary>Appends a mark of a region, numbered in its row.</summary>
     internal ulong AppendMark(IntegrityKind kind, SpaceRow row, int region) => _log!.AppendMark(
