@@ -42,13 +42,13 @@ public sealed record StorageCounterInfo
     /// <summary>Bytes given back.</summary>
     public ulong UnmapBytes { get; init; }
 
-    /// <summary>Reads of metadata, checksums included.</summary>
+    /// <summary>Reads of metadata. Of a virtual disk: checksum pages. Of a physical disk: everything outside the data of slabs.</summary>
     public ulong MetadataReads { get; init; }
 
     /// <summary>Bytes of metadata read.</summary>
     public ulong MetadataReadBytes { get; init; }
 
-    /// <summary>Writes of metadata, checksums included.</summary>
+    /// <summary>Writes of metadata. Of a virtual disk: checksum pages and its log, one for each copy. Of a physical disk: as the reads.</summary>
     public ulong MetadataWrites { get; init; }
 
     /// <summary>Bytes of metadata written.</summary>

@@ -20,6 +20,7 @@ internal sealed class SpaceLog(SpaceContext space)
     private RingMedium? _medium;
     private PageWriteback? _writeback;
     private long _bytesCounted;
+    private long _writesCounted;
 
     /// <summary>Whether the space keeps a log.</summary>
     internal bool Exists => _medium is not null;
@@ -114,8 +115,8 @@ internal sealed class SpaceLog(SpaceContext space)
     {
         _log!.ApplyDurable();
         space.Counters.Log.Note(Journal.Blocks, Journal.Blocks - Journal.FreeBlocks);
-        space.Counters.Io.NoteMetadata(_medium!.BytesWritten - _bytesCounted);
-        _bytesCounted = _medium.BytesWritten;
+        space.Counters.Io.NoteMetadata(_medium!.BytesWritten - _bytesCounted, _medium.Writes - _writesCounted);
+        (_bytesCounted, _writesCounted) = (_medium.BytesWritten, _medium.Writes);
     }
 
     internal void StartWritebackWhenFull()

@@ -30,6 +30,18 @@ public sealed class IoCounters
     /// <summary>Bytes written.</summary>
     public long WriteBytes { get; set; }
 
+    /// <summary>Those of the reads that were of metadata. Of a member disk: outside the data of slabs (<see cref="MetadataAreas"/>).</summary>
+    public long MetadataReads { get; private set; }
+
+    /// <summary>Bytes of them.</summary>
+    public long MetadataReadBytes { get; private set; }
+
+    /// <summary>Those of the writes that were of metadata.</summary>
+    public long MetadataWrites { get; private set; }
+
+    /// <summary>Bytes of them.</summary>
+    public long MetadataWriteBytes { get; private set; }
+
     /// <summary>Completed flushes.</summary>
     public long FlushOperations { get; set; }
 
@@ -118,6 +130,10 @@ public sealed class IoCounters
         ReadBytes += other.ReadBytes;
         WriteOperations += other.WriteOperations;
         WriteBytes += other.WriteBytes;
+        MetadataReads += other.MetadataReads;
+        MetadataReadBytes += other.MetadataReadBytes;
+        MetadataWrites += other.MetadataWrites;
+        MetadataWriteBytes += other.MetadataWriteBytes;
         FlushOperations += other.FlushOperations;
         UnmapOperations += other.UnmapOperations;
         UnmapBytes += other.UnmapBytes;
@@ -142,6 +158,18 @@ public sealed class IoCounters
         Add(_reads, other._reads);
         Add(_writes, other._writes);
         Add(_flushes, other._flushes);
+    }
+
+    internal void NoteMetadataRead(long bytes)
+    {
+        MetadataReads++;
+        MetadataReadBytes += bytes;
+    }
+
+    internal void NoteMetadataWrite(long bytes)
+    {
+        MetadataWrites++;
+        MetadataWriteBytes += bytes;
     }
 
     internal void Begin()

@@ -71,6 +71,9 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
             ObjectType = "VirtualDisk",
             FriendlyName = disk.Description.FriendlyName,
             UniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value),
+            MetadataReads = (ulong)(disk.SpaceCounters?.Io.MetadataReads ?? 0),
+            MetadataReadBytes = (ulong)(disk.SpaceCounters?.Io.MetadataBytesRead ?? 0),
+            MetadataWrites = (ulong)(disk.SpaceCounters?.Io.MetadataWrites ?? 0),
             MetadataWriteBytes = (ulong)(disk.SpaceCounters?.Io.MetadataBytesWritten ?? 0),
             Splits = (ulong)(disk.SpaceCounters?.Io.Splits ?? 0),
             ReadModifyWrites = (ulong)counters.ReadModifyWrites,
@@ -108,10 +111,14 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
 
     private static StorageCounterInfo Describe(IoCounters counters) => new()
     {
-        Reads = (ulong)counters.ReadOperations,
-        ReadBytes = (ulong)counters.ReadBytes,
-        Writes = (ulong)counters.WriteOperations,
-        WriteBytes = (ulong)counters.WriteBytes,
+        Reads = (ulong)(counters.ReadOperations - counters.MetadataReads),
+        ReadBytes = (ulong)(counters.ReadBytes - counters.MetadataReadBytes),
+        Writes = (ulong)(counters.WriteOperations - counters.MetadataWrites),
+        WriteBytes = (ulong)(counters.WriteBytes - counters.MetadataWriteBytes),
+        MetadataReads = (ulong)counters.MetadataReads,
+        MetadataReadBytes = (ulong)counters.MetadataReadBytes,
+        MetadataWrites = (ulong)counters.MetadataWrites,
+        MetadataWriteBytes = (ulong)counters.MetadataWriteBytes,
         Flushes = (ulong)counters.FlushOperations,
         Unmaps = (ulong)counters.UnmapOperations,
         UnmapBytes = (ulong)counters.UnmapBytes,
