@@ -220,6 +220,9 @@ public sealed record VirtualDiskStatus
     /// <summary>Counters of the spaces of the virtual disk; null while it is not open.</summary>
     public Resiliency.SpaceCounters? SpaceCounters { get; init; }
 
+    /// <summary>Where the requests of its clients went and why; null while it is not open.</summary>
+    public IoRoutes? Routes { get; init; }
+
     /// <summary>Its regions; null while it is not open, or without an integrity log.</summary>
     public RegionCounts? Regions { get; init; }
 }
@@ -246,7 +249,18 @@ public readonly record struct RegionCounts(
 /// <summary>Writes that went one way.</summary>
 /// <param name="Writes">Number of writes.</param>
 /// <param name="Bytes">Bytes of them.</param>
-public readonly record struct WriteCount(long Writes, long Bytes);
+public readonly record struct WriteCount(long Writes, long Bytes)
+{
+    /// <summary>Returns the sum of two counts.</summary>
+    /// <param name="left">One.</param>
+    /// <param name="right">The other.</param>
+    public static WriteCount operator +(WriteCount left, WriteCount right) => new(left.Writes + right.Writes, left.Bytes + right.Bytes);
+
+    /// <summary>Returns the difference of two counts.</summary>
+    /// <param name="left">All.</param>
+    /// <param name="right">Those of them that are left out.</param>
+    public static WriteCount operator -(WriteCount left, WriteCount right) => new(left.Writes - right.Writes, left.Bytes - right.Bytes);
+}
 
 /// <summary>Current status of a write cache; counters since it was opened, sizes in bytes of one copy.</summary>
 public sealed record WriteCacheStatus
