@@ -17,6 +17,7 @@ internal static class OutputObject
     internal static PSObject From<TInfo>(TInfo info)
         where TInfo : class =>
         info is StorageFaultDomainInfo domain ? OfDomain(domain)
+        : info is StorageCounterInfo { Sample: { } sample } ? From(sample)
         : Shape<TInfo>.Value is { Property: { } property } one ? PSObject.AsPSObject(Shown(property.GetValue(info), one.Shown))
         : From(info, Shape<TInfo>.Names);
 

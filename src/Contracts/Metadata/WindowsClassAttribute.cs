@@ -22,6 +22,9 @@ public sealed class WindowsClassAttribute(string name, params string[] columns) 
     /// <summary>Property whose value a shell gets instead of an object; empty: it gets the object.</summary>
     public string Value { get; init; } = "";
 
+    /// <summary>Property whose object is shown in place of the object wherever it has one; empty for none.</summary>
+    public string Inner { get; init; } = "";
+
     /// <summary>Properties that a shell finds under another name too, as <c>Alias=Property</c> separated by commas; empty for none.</summary>
     public string Aliases { get; init; } = "";
 }

@@ -1,3 +1,5 @@
+using System.Text.Json.Serialization;
+
 namespace TierSpaces.Contracts;
 
 /// <summary>
@@ -6,7 +8,8 @@ namespace TierSpaces.Contracts;
 /// </summary>
 [WindowsClass(
     "TierSpaces_StorageCounter",
-    "ObjectType", "FriendlyName", "Reads", "ReadBytes", "Writes", "WriteBytes", "Flushes", "QueueLength", "ReadModifyWrites")]
+    "ObjectType", "FriendlyName", "Reads", "ReadBytes", "Writes", "WriteBytes", "Flushes", "QueueLength", "ReadModifyWrites",
+    Inner = nameof(Sample))]
 public sealed record StorageCounterInfo
 {
     /// <summary>VirtualDisk, StorageTier or PhysicalDisk.</summary>
@@ -39,13 +42,13 @@ public sealed record StorageCounterInfo
     /// <summary>Bytes given back.</summary>
     public ulong UnmapBytes { get; init; }
 
-    /// <summary>Reads of metadata, checksums included.</summary>
+    /// <summary>Reads of metadata. Of a virtual disk: checksum pages. Of a physical disk: everything outside the data of slabs.</summary>
     public ulong MetadataReads { get; init; }
 
     /// <summary>Bytes of metadata read.</summary>
     public ulong MetadataReadBytes { get; init; }
 
-    /// <summary>Writes of metadata, checksums included.</summary>
+    /// <summary>Writes of metadata. Of a virtual disk: checksum pages and its log, one for each copy. Of a physical disk: as the reads.</summary>
     public ulong MetadataWrites { get; init; }
 
     /// <summary>Bytes of metadata written.</summary>
@@ -119,4 +122,8 @@ public sealed record StorageCounterInfo
 
     /// <summary>Sum of all latencies in microseconds.</summary>
     public ulong LatencyTotalUs { get; init; }
+
+    /// <summary>With -CounterSet: one counter of one object, which is shown in place of this one.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public StorageCounterSampleInfo? Sample { get; init; }
 }

@@ -79,6 +79,18 @@ public sealed record VirtualDiskWriteCacheInfo
     /// <summary>Bytes of them.</summary>
     public ulong WriteThroughBytes { get; init; }
 
+    /// <summary>Writes to media slower than flash of a virtual disk without a write cache.</summary>
+    public ulong SlowWrites { get; init; }
+
+    /// <summary>Bytes of them.</summary>
+    public ulong SlowBytes { get; init; }
+
+    /// <summary>Bytes read from flash. Those that the write cache gave are <see cref="HitBytes"/>.</summary>
+    public ulong SsdReadBytes { get; init; }
+
+    /// <summary>Bytes read from slower media.</summary>
+    public ulong SlowReadBytes { get; init; }
+
     /// <summary>Writes and unmaps that waited because their range was still in the full cache.</summary>
     public ulong WaitOverlaps { get; init; }
 

@@ -23,6 +23,7 @@ public sealed class WriteCache : IBlockStore
     private readonly IBackingStore _backing;
     private readonly CacheStatus _status;
     private readonly CacheLosses _losses;
+    private readonly CacheContents _contents;
     private readonly BackingWrites _backingWrites;
     private readonly HeldRows _rows;
     private readonly ServingRing _ring;
@@ -44,7 +45,7 @@ public sealed class WriteCache : IBlockStore
         _rows = new HeldRows(backing);
         _ring = new ServingRing(lane, backing, options, _status);
         _readers = new RingReaders(lane);
-        CacheContents contents = new(backing, _rows, _status, Counters, (int)(options.Length / BlockSize));
+        CacheContents contents = _contents = new(backing, _rows, _status, Counters, (int)(options.Length / BlockSize));
         BackingWrites backingWrites = _backingWrites = new BackingWrites(backing, _losses, Counters);
         _goal = new DestageGoal(lane, _status, options.MinuteOfDay, options.Destage);
         DestagePlan plan = new(contents, backing.StripeSize);
@@ -99,6 +100,9 @@ public sealed class WriteCache : IBlockStore
 
     /// <summary>Bytes of the ring that hold records not yet destaged.</summary>
     public long DirtyBytes => _ring.DirtyBytes;
+
+    /// <summary>Bytes of the virtual disk whose newest version is in the ring.</summary>
+    public long HeldBytes => (long)_contents.Index.Count * BlockSize;
 
     /// <summary>Bytes of the ring that records can be written to now.</summary>
     public long AvailableBytes => _ring.AvailableBytes;

@@ -219,12 +219,48 @@ public sealed record VirtualDiskStatus
 
     /// <summary>Counters of the spaces of the virtual disk; null while it is not open.</summary>
     public Resiliency.SpaceCounters? SpaceCounters { get; init; }
+
+    /// <summary>Where the requests of its clients went and why; null while it is not open.</summary>
+    public IoRoutes? Routes { get; init; }
+
+    /// <summary>Its regions; null while it is not open, or without an integrity log.</summary>
+    public RegionCounts? Regions { get; init; }
+}
+
+/// <summary>Regions of a virtual disk at one moment: parts of its rows that are marked together before the first write. Bytes are data without redundancy.</summary>
+/// <param name="Count">Regions of its rows.</param>
+/// <param name="Bytes">Bytes of them.</param>
+/// <param name="Dirty">Regions marked dirty.</param>
+/// <param name="DirtyBytes">Bytes of them.</param>
+/// <param name="Unresolved">Regions that were dirty at an unclean stop and are not made equal yet.</param>
+/// <param name="UnresolvedBytes">Bytes of them.</param>
+/// <param name="Limit">Most regions that may be marked dirty at once.</param>
+public readonly record struct RegionCounts(
+    long Count, long Bytes, long Dirty, long DirtyBytes, long Unresolved, long UnresolvedBytes, long Limit)
+{
+    /// <summary>Returns the sum of two counts.</summary>
+    /// <param name="left">One.</param>
+    /// <param name="right">The other.</param>
+    public static RegionCounts operator +(RegionCounts left, RegionCounts right) => new(
+        left.Count + right.Count, left.Bytes + right.Bytes, left.Dirty + right.Dirty, left.DirtyBytes + right.DirtyBytes,
+        left.Unresolved + right.Unresolved, left.UnresolvedBytes + right.UnresolvedBytes, left.Limit + right.Limit);
 }
 
 /// <summary>Writes that went one way.</summary>
 /// <param name="Writes">Number of writes.</param>
 /// <param name="Bytes">Bytes of them.</param>
-public readonly record struct WriteCount(long Writes, long Bytes);
+public readonly record struct WriteCount(long Writes, long Bytes)
+{
+    /// <summary>Returns the sum of two counts.</summary>
+    /// <param name="left">One.</param>
+    /// <param name="right">The other.</param>
+    public static WriteCount operator +(WriteCount left, WriteCount right) => new(left.Writes + right.Writes, left.Bytes + right.Bytes);
+
+    /// <summary>Returns the difference of two counts.</summary>
+    /// <param name="left">All.</param>
+    /// <param name="right">Those of them that are left out.</param>
+    public static WriteCount operator -(WriteCount left, WriteCount right) => new(left.Writes - right.Writes, left.Bytes - right.Bytes);
+}
 
 /// <summary>Current status of a write cache; counters since it was opened, sizes in bytes of one copy.</summary>
 public sealed record WriteCacheStatus
@@ -240,6 +276,9 @@ public sealed record WriteCacheStatus
 
     /// <summary>Bytes that can be written to it now.</summary>
     public long AvailableBytes { get; init; }
+
+    /// <summary>Bytes of the virtual disk whose newest version is in it.</summary>
+    public long HeldBytes { get; init; }
 
     /// <summary>Bytes destaged.</summary>
     public long DestagedBytes { get; init; }
@@ -292,6 +331,7 @@ public sealed record WriteCacheStatus
             StateReason = cache.StateReason,
             DirtyBytes = cache.DirtyBytes,
             AvailableBytes = cache.AvailableBytes,
+            HeldBytes = cache.HeldBytes,
             DestagedBytes = counters.DestagedBytes,
             Evictions = counters.Evictions,
             EvictedBytes = counters.EvictedBytes,

@@ -405,6 +405,7 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
 
         PagePlace place = _layout.PageAt(page.Column, page.Index, copy);
         SlabPlace slab = page.Row.Places[place.Position];
+        space.Counters.Io.NoteMetadataRead(ChecksumSector.PageSize);
         return _members.Read(slab.Disk, slab.OffsetOf(place), ImageOf(buffer, copy));
     }
 

@@ -40,6 +40,7 @@ internal sealed class PageCopier(SpaceContext space, SpaceLog log, IntegrityStor
         IoBuffer back = _buffers.Rent(ChecksumSector.PageSize);
         for (int i = 0; i < written.Count && error == IoError.None; i++)
         {
+            space.Counters.Io.NoteMetadataRead(back.Length);
             error = await space.Members.Read(target.Disk, target.OffsetOf(written[i]), back);
             bool isEqual = back.Span.SequenceEqual(images.Span.Slice(i * ChecksumSector.PageSize, ChecksumSector.PageSize));
             error = error == IoError.None && !isEqual ? IoError.Io : error;

@@ -108,8 +108,11 @@ internal sealed class PageScrub(SpaceContext space, SpaceLog log, IntegrityStore
     }
 
     /// <summary>Returns a bit per sector of one copy that is not as it should be; all of them when it cannot be read.</summary>
-    private async LaneTask<uint> WrongSectors(ChecksumPage page, int disk, long offset, IoBuffer buffer) =>
-        await space.Members.Read(disk, offset, buffer) == IoError.None ? WrongSectors(page, buffer.Span) : byte.MaxValue;
+    private async LaneTask<uint> WrongSectors(ChecksumPage page, int disk, long offset, IoBuffer buffer)
+    {
+        space.Counters.Io.NoteMetadataRead(buffer.Length);
+        return await space.Members.Read(disk, offset, buffer) == IoError.None ? WrongSectors(page, buffer.Span) : byte.MaxValue;
+    }
 
     private uint WrongSectors(ChecksumPage page, ReadOnlySpan<byte> bytes)
     {

@@ -223,7 +223,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
             SlabPlace slab = page.Row.Places[place.Position];
             IoError error = await _members.WriteOrEvict(
                 slab.Disk, slab.OffsetOf(place), image, _redundancy.HasOther(page.Row, place.Position), awaitsRoom: true);
-            _counters.Io.NoteMetadata(error == IoError.None ? image.Length : 0);
+            _counters.Io.NoteMetadata(error == IoError.None ? image.Length : 0, error == IoError.None ? 1 : 0);
             missing |= error == IoError.None ? 0 : 1 << copy;
         }
 
@@ -270,6 +270,7 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
     private async LaneTask<IoError> ReadBack(WrittenPage page, SlabPlace slab, PagePlace place, int version)
     {
         IoBuffer buffer = _buffers.Rent(ChecksumSector.PageSize);
+        _counters.Io.NoteMetadataRead(buffer.Length);
         bool isThere = await _members.Read(slab.Disk, slab.OffsetOf(place), buffer) == IoError.None && Crc32c.Compute(buffer.Span) == page.Checksum;
         _buffers.Return(buffer);
         if (isThere || version != _members.Version)   // where a disk has left, all is written again

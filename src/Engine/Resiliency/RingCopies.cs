@@ -34,6 +34,9 @@ internal sealed class RingCopies : ICopies<long>
     /// <summary>Bytes written, for the counters.</summary>
     internal long BytesWritten { get; private set; }
 
+    /// <summary>Writes, for the counters.</summary>
+    internal long Writes { get; private set; }
+
     /// <summary>Whether any copy takes part.</summary>
     internal bool HasSource
     {
@@ -175,6 +178,7 @@ internal sealed class RingCopies : ICopies<long>
             return WriteAcross(places, offset, source);
         }
 
+        Writes++;
         BytesWritten += source.Length;
         return _members.Write(place.Disk, place.DataOffset + within, source, _options.AwaitsRoom);
     }

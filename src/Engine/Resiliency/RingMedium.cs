@@ -42,6 +42,9 @@ internal sealed class RingMedium : IJournalMedium
     /// <summary>Bytes written, for the counters.</summary>
     internal long BytesWritten => _copies.BytesWritten;
 
+    /// <summary>Writes to copies, for the counters.</summary>
+    internal long Writes => _copies.Writes;
+
     /// <summary>Whether any copy takes part.</summary>
     internal bool HasSource => _copies.HasSource;
 

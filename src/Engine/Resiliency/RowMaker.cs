@@ -79,6 +79,7 @@ internal sealed class RowMaker(
     // wrote, and nothing would say so: then it begins again.
     private async LaneTask<IoError> MakeRow(int index)
     {
+        long startNs = space.Lane.NowNs;
         RowGrant grant = await space.Host.ReserveRow(_space, index);
         if (grant.Error != IoError.None)
         {
@@ -107,6 +108,7 @@ internal sealed class RowMaker(
 
         row.Initialize(_shape.Checksums ? _layout.Columns * _shape.PagesPerSlab : 0);
         _rows.Put(row);
+        space.Counters.Rows.NoteMade(row.Places.Length, _layout.RowSize, space.Lane.NowNs - startNs);
         return IoError.None;
     }
 

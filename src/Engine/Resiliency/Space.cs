@@ -96,6 +96,12 @@ public sealed class Space : IBackingStore, IRepairable
     /// <summary>Regions marked dirty.</summary>
     public int DirtyRegions => _regions.Dirty;
 
+    /// <summary>Most regions that may be marked dirty at once; 0 for a space without an integrity log.</summary>
+    public int DirtyRegionsMax => _log.MarksMax;
+
+    /// <summary>Bytes of data in a region, without redundancy.</summary>
+    public long RegionDataBytes => UnitSize / ((long)_context.Layout.Groups * SpaceShape.RegionsPerSlab);
+
     /// <summary>Regions, over all positions, that are stale.</summary>
     public int StaleRegions => _stale.Count;
 

@@ -12,6 +12,15 @@ public sealed class SpaceIoCounters
     /// <summary>Bytes of data written to member disks.</summary>
     public long DataBytesWritten { get; private set; }
 
+    /// <summary>Reads of checksum pages from member disks.</summary>
+    public long MetadataReads { get; private set; }
+
+    /// <summary>Bytes of checksum pages read from member disks.</summary>
+    public long MetadataBytesRead { get; private set; }
+
+    /// <summary>Writes of checksum pages and log to member disks, one for each copy.</summary>
+    public long MetadataWrites { get; private set; }
+
     /// <summary>Bytes of checksum pages and log written to member disks.</summary>
     public long MetadataBytesWritten { get; private set; }
 
@@ -28,7 +37,18 @@ public sealed class SpaceIoCounters
     internal void NoteWrite(int bytes) => DataBytesWritten += bytes;
 
     /// <summary>A member disk was given checksum pages or log.</summary>
-    internal void NoteMetadata(long bytes) => MetadataBytesWritten += bytes;
+    internal void NoteMetadata(long bytes, long writes = 1)
+    {
+        MetadataWrites += writes;
+        MetadataBytesWritten += bytes;
+    }
+
+    /// <summary>A member disk is asked for checksum pages.</summary>
+    internal void NoteMetadataRead(long bytes)
+    {
+        MetadataReads++;
+        MetadataBytesRead += bytes;
+    }
 
     /// <summary>A flush round begins.</summary>
     internal void NoteFlush() => Flushes++;
@@ -38,6 +58,9 @@ public sealed class SpaceIoCounters
         Splits += other.Splits;
         DataBytesRead += other.DataBytesRead;
         DataBytesWritten += other.DataBytesWritten;
+        MetadataReads += other.MetadataReads;
+        MetadataBytesRead += other.MetadataBytesRead;
+        MetadataWrites += other.MetadataWrites;
         MetadataBytesWritten += other.MetadataBytesWritten;
         Flushes += other.Flushes;
     }

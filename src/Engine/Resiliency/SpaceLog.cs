@@ -20,6 +20,7 @@ internal sealed class SpaceLog(SpaceContext space)
     private RingMedium? _medium;
     private PageWriteback? _writeback;
     private long _bytesCounted;
+    private long _writesCounted;
 
     /// <summary>Whether the space keeps a log.</summary>
     internal bool Exists => _medium is not null;
@@ -71,7 +72,7 @@ internal sealed class SpaceLog(SpaceContext space)
     internal static int BlocksForMarks(int marks) => 1 + (marks / MarksPerBlock);
 
     /// <summary>Half of the marks that the log can write again while its ring is being emptied: the other half are those that an unclean stop left.</summary>
-    internal int MarksMax => _log!.Reserve * MarksPerBlock / 2;
+    internal int MarksMax => (_log?.Reserve ?? 0) * MarksPerBlock / 2;
 
     /// <summary>Appends a mark of a region, numbered in its row.</summary>
     internal ulong AppendMark(IntegrityKind kind, SpaceRow row, int region) => _log!.AppendMark(
@@ -114,8 +115,8 @@ internal sealed class SpaceLog(SpaceContext space)
     {
         _log!.ApplyDurable();
         space.Counters.Log.Note(Journal.Blocks, Journal.Blocks - Journal.FreeBlocks);
-        space.Counters.Io.NoteMetadata(_medium!.BytesWritten - _bytesCounted);
-        _bytesCounted = _medium.BytesWritten;
+        space.Counters.Io.NoteMetadata(_medium!.BytesWritten - _bytesCounted, _medium.Writes - _writesCounted);
+        (_bytesCounted, _writesCounted) = (_medium.BytesWritten, _medium.Writes);
     }
 
     internal void StartWritebackWhenFull()

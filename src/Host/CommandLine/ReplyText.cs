@@ -20,7 +20,8 @@ internal sealed class ReplyText
     private readonly TextWriter _error;
     private readonly bool _asJson;
     private readonly string _shown;
-    private readonly TableText _table;
+    private readonly PropertyInfo? _inner;
+    private TableText _table;
     private bool _isListBegun;
     private int _failed;
 
@@ -28,7 +29,9 @@ internal sealed class ReplyText
     public ReplyText(VerbDescription verb, bool asJson, TextWriter output, TextWriter error)
     {
         (_verb, _asJson, _output, _error) = (verb, asJson, output, error);
-        _shown = verb.OutputType.GetCustomAttribute<WindowsClassAttribute>()!.Text;
+        WindowsClassAttribute shape = verb.OutputType.GetCustomAttribute<WindowsClassAttribute>()!;
+        _shown = shape.Text;
+        _inner = shape.Inner.Length > 0 ? verb.OutputType.GetProperty(shape.Inner) : null;
         _table = new TableText(verb.OutputType, output);
     }
 
@@ -44,7 +47,7 @@ internal sealed class ReplyText
     /// <summary>Prints everything in a page.</summary>
     public void Print(JsonElement reply)
     {
-        JsonElement objects = reply.GetProperty("Objects");
+        JsonElement objects = TakeInner(reply.GetProperty("Objects"));
         if (!_asJson && _shown.Length > 0)
         {
             foreach (JsonElement item in objects.EnumerateArray())
@@ -102,6 +105,18 @@ internal sealed class ReplyText
     {
         bool shared = info.Code == StorageErrors.InvalidParameter.Code && info.Word != StorageErrors.InvalidParameter.Word;
         error.WriteLine($"{verb}: {info.OneLine} [{info.ErrorId}{(shared ? " " + info.Word : "")}]");
+    }
+
+    /// <summary>Returns the objects that are shown in place of these, from a page whose first object has one; else these.</summary>
+    private JsonElement TakeInner(JsonElement objects)
+    {
+        if (_inner is null || objects.GetArrayLength() == 0 || !objects[0].TryGetProperty(_inner.Name, out _))
+        {
+            return objects;
+        }
+
+        _table = new TableText(_inner.PropertyType, _output);
+        return JsonDocument.Parse($"[{string.Join(',', objects.EnumerateArray().Select(item => item.GetProperty(_inner.Name).GetRawText()))}]").RootElement;
     }
 
     /// <summary>Returns the objects between brackets; the closing bracket has its own line.</summary>

@@ -65,10 +65,11 @@ internal static class PrometheusText
         ("bypass-large", c => c.BypassLargeWrites, c => c.BypassLargeBytes),
         ("bypass-full", c => c.BypassFullWrites, c => c.BypassFullBytes),
         ("write-through", c => c.WriteThroughWrites, c => c.WriteThroughBytes),
+        ("slow", c => c.SlowWrites, c => c.SlowBytes),
     ];
 
     /// <summary>
-    /// The whole page as UTF-8. Virtual disks without a write cache are left out of the families of caches, pools and virtual disks that are not open of
+    /// The whole page as UTF-8. Virtual disks without a write cache are left out of the families of caches, but not of where requests went, pools and virtual disks that are not open of
     /// their own.
     /// </summary>
     public static byte[] Write(
@@ -96,6 +97,7 @@ internal static class PrometheusText
         }
 
         WriteCaches(page, [.. caches.Where(cache => cache.Size > 0)]);
+        WriteWays(page, [.. caches.Where(cache => cache.Size > 0 || s_reasons.Any(reason => reason.Writes(cache) > 0) || ReadBytes(cache) > 0)]);
         WritePools(page, [.. pools.Where(pool => pool.MetadataPages is not null)]);
         WriteDisks(page, [.. disks.Where(disk => disk.Lane > 0)]);
         return Encoding.UTF8.GetBytes(page.ToString());
@@ -135,9 +137,24 @@ internal static class PrometheusText
             }
         }
 
+    }
+
+    private static void WriteWays(StringBuilder page, VirtualDiskWriteCacheInfo[] caches)
+    {
         WriteReasons(page, caches, "writes_total", "Writes by where they went.", reason => reason.Writes);
         WriteReasons(page, caches, "write_bytes_total", "Bytes written by where they went.", reason => reason.Bytes);
+        page.Append("# HELP tierspaces_write_cache_read_bytes_total Bytes read by where they came from.\n");
+        page.Append("# TYPE tierspaces_write_cache_read_bytes_total counter\n");
+        foreach (VirtualDiskWriteCacheInfo cache in caches)
+        {
+            foreach ((string reason, ulong bytes) in ((string, ulong)[])[("cache", cache.HitBytes), ("ssd", cache.SsdReadBytes), ("slow", cache.SlowReadBytes)])
+            {
+                page.Append(CultureInfo.InvariantCulture, $"tierspaces_write_cache_read_bytes_total{{{Labels(cache)},reason=\"{reason}\"}} {bytes}\n");
+            }
+        }
     }
+
+    private static ulong ReadBytes(VirtualDiskWriteCacheInfo cache) => cache.HitBytes + cache.SsdReadBytes + cache.SlowReadBytes;
 
     private static void WriteReasons(
         StringBuilder page, VirtualDiskWriteCacheInfo[] caches, string name, string help,

@@ -10,6 +10,12 @@ public sealed record GetStorageCounterRequest : StorageRequest<StorageCounterInf
     public string[]? VirtualDisk { get; init; }
 
     [VerbParameter(
+        "Performance counter sets of Windows to print for the virtual disks, by name; wildcards are accepted. Takes a second.", Sets = "ByVirtualDisk",
+        Suggestions =
+            "StorageSpacesDrt, StorageSpacesTier, StorageSpacesVirtualDisk, StorageSpacesVirtualDiskIo, StorageSpacesVirtualDiskMap, StorageSpacesWriteCache")]
+    public string[]? CounterSet { get; init; }
+
+    [VerbParameter(
         "Physical disks, by friendly name or unique identifier.", Sets = "ByPhysicalDisk", Required = true,
         Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_PhysicalDisk")]
     public string[]? PhysicalDisk { get; init; }

@@ -30,6 +30,18 @@ public sealed class IoCounters
     /// <summary>Bytes written.</summary>
     public long WriteBytes { get; set; }
 
+    /// <summary>Those of the reads that were of metadata. Of a member disk: outside the data of slabs (<see cref="MetadataAreas"/>).</summary>
+    public long MetadataReads { get; private set; }
+
+    /// <summary>Bytes of them.</summary>
+    public long MetadataReadBytes { get; private set; }
+
+    /// <summary>Those of the writes that were of metadata.</summary>
+    public long MetadataWrites { get; private set; }
+
+    /// <summary>Bytes of them.</summary>
+    public long MetadataWriteBytes { get; private set; }
+
     /// <summary>Completed flushes.</summary>
     public long FlushOperations { get; set; }
 
@@ -75,8 +87,17 @@ public sealed class IoCounters
     /// <summary>Most requests under way at once.</summary>
     public int QueueMax { get; set; }
 
+    /// <summary>Sum of the latencies of reads, in nanoseconds.</summary>
+    public long ReadNsTotal { get; private set; }
+
+    /// <summary>Sum of the latencies of writes, zeroing and unmaps, in nanoseconds.</summary>
+    public long WriteNsTotal { get; private set; }
+
+    /// <summary>Sum of the latencies of flushes, in nanoseconds.</summary>
+    public long FlushNsTotal { get; private set; }
+
     /// <summary>Sum of all latencies, in nanoseconds.</summary>
-    public long LatencyNsTotal { get; set; }
+    public long LatencyNsTotal => ReadNsTotal + WriteNsTotal + FlushNsTotal;
 
     /// <summary>Reads per latency class.</summary>
     public ReadOnlySpan<long> ReadLatencies => _reads;
@@ -109,6 +130,10 @@ public sealed class IoCounters
         ReadBytes += other.ReadBytes;
         WriteOperations += other.WriteOperations;
         WriteBytes += other.WriteBytes;
+        MetadataReads += other.MetadataReads;
+        MetadataReadBytes += other.MetadataReadBytes;
+        MetadataWrites += other.MetadataWrites;
+        MetadataWriteBytes += other.MetadataWriteBytes;
         FlushOperations += other.FlushOperations;
         UnmapOperations += other.UnmapOperations;
         UnmapBytes += other.UnmapBytes;
@@ -127,10 +152,24 @@ public sealed class IoCounters
         ReadModifyWrites += other.ReadModifyWrites;
         Queue += other.Queue;
         QueueMax += other.QueueMax;
-        LatencyNsTotal += other.LatencyNsTotal;
+        ReadNsTotal += other.ReadNsTotal;
+        WriteNsTotal += other.WriteNsTotal;
+        FlushNsTotal += other.FlushNsTotal;
         Add(_reads, other._reads);
         Add(_writes, other._writes);
         Add(_flushes, other._flushes);
+    }
+
+    internal void NoteMetadataRead(long bytes)
+    {
+        MetadataReads++;
+        MetadataReadBytes += bytes;
+    }
+
+    internal void NoteMetadataWrite(long bytes)
+    {
+        MetadataWrites++;
+        MetadataWriteBytes += bytes;
     }
 
     internal void Begin()
@@ -143,6 +182,7 @@ public sealed class IoCounters
     {
         ReadErrors += failed ? 1 : 0;
         ReadNsMax = Math.Max(ReadNsMax, nanoseconds);
+        ReadNsTotal += nanoseconds;
         End(_reads, nanoseconds, failed);
     }
 
@@ -150,6 +190,7 @@ public sealed class IoCounters
     {
         WriteErrors += failed ? 1 : 0;
         WriteNsMax = Math.Max(WriteNsMax, nanoseconds);
+        WriteNsTotal += nanoseconds;
         End(_writes, nanoseconds, failed);
     }
 
@@ -157,6 +198,7 @@ public sealed class IoCounters
     {
         FlushErrors += failed ? 1 : 0;
         FlushNsMax = Math.Max(FlushNsMax, nanoseconds);
+        FlushNsTotal += nanoseconds;
         End(_flushes, nanoseconds, failed);
     }
 
@@ -178,7 +220,6 @@ public sealed class IoCounters
     private void End(long[] latencies, long nanoseconds, bool failed)
     {
         Queue--;
-        LatencyNsTotal += nanoseconds;
         Errors += failed ? 1 : 0;
         latencies[Math.Min(LatencyClasses - 1, BitOperations.Log2((ulong)Math.Max(1, nanoseconds / 1000)))]++;
     }

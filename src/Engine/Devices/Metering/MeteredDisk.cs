@@ -128,6 +128,13 @@ public sealed class MeteredDisk : IDisk
         set => _handles.SkipsFlush = value;
     }
 
+    /// <summary>Where the metadata is, for the counters of all handles; null: everything counts as data.</summary>
+    internal MetadataAreas? Metadata
+    {
+        get => _handles.Metadata;
+        set => _handles.Metadata = value;
+    }
+
     internal DiskWatch Watch => _watch;
 
     /// <summary>Answers of the device through this handle so far. Read on any lane.</summary>
@@ -470,6 +477,11 @@ public sealed class MeteredDisk : IDisk
             case MemberOperation.Read:
                 Counters.ReadOperations++;
                 Counters.ReadBytes += length;
+                if (_handles.Metadata is { } read && read.Contains(offset))
+                {
+                    Counters.NoteMetadataRead(length);
+                }
+
                 Counters.EndRead(elapsedNs, failed);
                 break;
             case MemberOperation.Flush:
@@ -494,6 +506,11 @@ public sealed class MeteredDisk : IDisk
             default:
                 Counters.WriteOperations++;
                 Counters.WriteBytes += length;
+                if (_handles.Metadata is { } written && written.Contains(offset))
+                {
+                    Counters.NoteMetadataWrite(length);
+                }
+
                 Counters.EndWrite(elapsedNs, failed);
                 break;
         }

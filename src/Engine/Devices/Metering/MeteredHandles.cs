@@ -17,6 +17,7 @@ internal sealed class MeteredHandles(MeteredDisk owner)
     private volatile LeaseGate? _gate;
     private volatile bool _hasFailedFlush;
     private volatile bool _skipsFlush;
+    private volatile MetadataAreas? _metadata;
 
     /// <summary>The disk that is shared.</summary>
     internal MeteredDisk Owner => owner;
@@ -36,6 +37,13 @@ internal sealed class MeteredHandles(MeteredDisk owner)
 
     /// <summary>Whether a flush through any handle has failed while the device was there. Read on any lane.</summary>
     internal bool HasFailedFlush => _hasFailedFlush;
+
+    /// <summary>Where the metadata is; null: not known, so everything counts as data. Read on any lane.</summary>
+    internal MetadataAreas? Metadata
+    {
+        get => _metadata;
+        set => _metadata = value;
+    }
 
     internal bool SkipsFlush
     {

@@ -34,8 +34,14 @@ internal static class VirtualDiskStatuses
             Lane = disk?.Lane ?? 0,
             Counters = disk?.Counters,
             SpaceCounters = disk?.SpaceCounters,
+            Routes = disk is null ? null : IoRoutes.Of(state, description, disk),
+            Regions = disk is { Regions.Length: > 0 } ? RegionsOf(description, state, slab, disk) : null,
             WriteCache = disk?.WriteCache,
             CachePoolName = description.CacheSpace != SpaceId.None ? now.NameOf(description.IsCacheElsewhere ? description.CachePool : managed.Id) : "",
         };
     }
+
+    private static RegionCounts RegionsOf(VirtualDiskDescription description, PoolState state, long slab, VirtualDiskSnapshot disk) => disk.Regions
+        .Select(regions => regions.Count(description.Part(regions.Part) is { } part ? (state.Space(part.DataSpace)?.MappedRows ?? 0) * part.RowBytes(slab) : 0))
+        .Aggregate(default(RegionCounts), static (sum, counts) => sum + counts);
 }

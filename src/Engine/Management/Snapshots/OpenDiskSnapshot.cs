@@ -13,6 +13,23 @@ namespace TierSpaces.Engine.Management;
 // What changes of an open virtual disk outside the state of its pool, copied on its lane: faults, caches, logs, counters. What its rows say is computed from
 // the state of the pool outside.
 
+/// <summary>Regions of one part of a virtual disk at one moment.</summary>
+/// <param name="Part">Number of the part.</param>
+/// <param name="DataBytes">Bytes of data in a region.</param>
+/// <param name="Dirty">Regions marked dirty.</param>
+/// <param name="Unresolved">Regions that were dirty at an unclean stop and are not made equal yet.</param>
+/// <param name="Limit">Most regions that may be marked dirty at once.</param>
+internal readonly record struct PartRegions(int Part, long DataBytes, int Dirty, int Unresolved, int Limit)
+{
+    internal static PartRegions Of(OpenPart part) => new(
+        part.Number, part.Space.RegionDataBytes, part.Space.DirtyRegions, part.Space.UnresolvedRegions, part.Space.DirtyRegionsMax);
+
+    /// <summary>Counts them.</summary>
+    /// <param name="bytes">Bytes of data of the rows of the part.</param>
+    internal RegionCounts Count(long bytes) =>
+        new(bytes / DataBytes, bytes, Dirty, Dirty * DataBytes, Unresolved, Unresolved * DataBytes, Limit);
+}
+
 /// <summary>The part of a snapshot that the lane of a virtual disk takes. It does not change.</summary>
 internal sealed class OpenDiskSnapshot
 {
@@ -51,6 +68,9 @@ internal sealed class OpenDiskSnapshot
     /// <summary>Counters of its spaces.</summary>
     internal SpaceCounters SpaceCounters { get; private init; } = new();
 
+    /// <summary>Regions of its parts that have an integrity log.</summary>
+    internal ImmutableArray<PartRegions> Regions { get; private init; } = [];
+
     /// <summary>Places of its slices; empty without tiers.</summary>
     internal SliceMapState Slices { get; private init; } = SliceMapState.Empty;
 
@@ -73,6 +93,7 @@ internal sealed class OpenDiskSnapshot
         Lost = [.. open.Parts.Where(static part => part.Space.LostBlocks.Count > 0).Select(static part => (part.Number, part.Space.LostBlocks.ToArray()))],
         Counters = open.Disk.Counters.Copy(),
         SpaceCounters = open.SpaceCounters,
+        Regions = [.. open.Parts.Where(static part => part.Space.DirtyRegionsMax > 0).Select(PartRegions.Of)],
         Slices = open.Tiers?.Map ?? SliceMapState.Empty,
         TierOrder = open.Tiers?.Order ?? [],
         TierCounters = open.Tiers is { } tiers ? [.. Enumerable.Range(0, tiers.Tiers).Select(tier => tiers.CountersOf(tier)!.Copy())] : [],

@@ -74,7 +74,7 @@ public sealed class SubsystemSnapshot
     public IReadOnlyList<JobStatus> Jobs { get; }
 
     /// <summary>The moment, on the lane's clock.</summary>
-    internal long NowNs { get; }
+    public long NowNs { get; }
 
     /// <summary>The registered disks.</summary>
     internal RegisteredDisks Disks => _disks.Value;

@@ -105,6 +105,9 @@ internal sealed class VirtualDiskSnapshot
     /// <summary>Counters of its spaces.</summary>
     internal SpaceCounters SpaceCounters => _open.SpaceCounters;
 
+    /// <summary>Regions of its parts that have an integrity log.</summary>
+    internal ImmutableArray<PartRegions> Regions => _open.Regions;
+
     /// <summary>Whether it has tiers that slices can move between.</summary>
     internal bool HasSeveralTiers => _open.Status.HasSeveralTiers;
 

@@ -30,6 +30,12 @@ internal sealed class MemberDisk
         bool isPossible = DiskLayout.TryCreate(label.DiskBytes, label.Slabs, out DiskLayout layout, out _);
         Invariant.That(isPossible, "A label that was decoded describes a possible layout.");
         Layout = layout;
+        if (disk is MeteredDisk metered)
+        {
+            long end = layout.SlabOffset(layout.SlabCount);
+            metered.Metadata = new MetadataAreas(layout.SlabArea, layout.Slabs.Stride, layout.Slabs.ChecksumBytes, end);
+        }
+
         Checkpoints = new CheckpointStore(this);
     }
 

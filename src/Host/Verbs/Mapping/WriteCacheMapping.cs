@@ -8,11 +8,12 @@ namespace TierSpaces.Host.Verbs.Mapping;
 /// <summary>The write cache of a virtual disk of the engine as the object users see.</summary>
 internal static class WriteCacheMapping
 {
-    /// <summary>Maps one; that of a disk without a cache has only its settings.</summary>
+    /// <summary>Maps one; that of a disk without a cache has its settings, and where its requests went.</summary>
     public static VirtualDiskWriteCacheInfo ToWriteCacheInfo(this VirtualDiskStatus disk)
     {
         VirtualDiskDescription description = disk.Description;
         WriteCacheStatus cache = disk.WriteCache ?? new WriteCacheStatus { State = description.WriteCacheSize > 0 ? "Closed" : "None" };
+        IoRoutes routes = disk.Routes ?? new IoRoutes();
         return new VirtualDiskWriteCacheInfo
         {
             FriendlyName = description.FriendlyName,
@@ -26,18 +27,22 @@ internal static class WriteCacheMapping
             EvictedBytes = (ulong)cache.EvictedBytes,
             HitBytes = (ulong)cache.HitBytes,
             MissBytes = (ulong)cache.MissBytes,
-            CacheWrites = (ulong)cache.Cached.Writes,
-            CacheBytes = (ulong)cache.Cached.Bytes,
-            SsdAllocatedWrites = (ulong)cache.SsdAllocated.Writes,
-            SsdAllocatedBytes = (ulong)cache.SsdAllocated.Bytes,
-            SsdResidentWrites = (ulong)cache.SsdResident.Writes,
-            SsdResidentBytes = (ulong)cache.SsdResident.Bytes,
-            BypassLargeWrites = (ulong)cache.BypassLarge.Writes,
-            BypassLargeBytes = (ulong)cache.BypassLarge.Bytes,
-            BypassFullWrites = (ulong)cache.BypassFull.Writes,
-            BypassFullBytes = (ulong)cache.BypassFull.Bytes,
-            WriteThroughWrites = (ulong)cache.WriteThrough.Writes,
-            WriteThroughBytes = (ulong)cache.WriteThrough.Bytes,
+            CacheWrites = (ulong)routes.Cached.Writes,
+            CacheBytes = (ulong)routes.Cached.Bytes,
+            SsdAllocatedWrites = (ulong)routes.SsdAllocated.Writes,
+            SsdAllocatedBytes = (ulong)routes.SsdAllocated.Bytes,
+            SsdResidentWrites = (ulong)routes.SsdResident.Writes,
+            SsdResidentBytes = (ulong)routes.SsdResident.Bytes,
+            BypassLargeWrites = (ulong)routes.BypassLarge.Writes,
+            BypassLargeBytes = (ulong)routes.BypassLarge.Bytes,
+            BypassFullWrites = (ulong)routes.BypassFull.Writes,
+            BypassFullBytes = (ulong)routes.BypassFull.Bytes,
+            WriteThroughWrites = (ulong)routes.WriteThrough.Writes,
+            WriteThroughBytes = (ulong)routes.WriteThrough.Bytes,
+            SlowWrites = (ulong)routes.Slow.Writes,
+            SlowBytes = (ulong)routes.Slow.Bytes,
+            SsdReadBytes = (ulong)routes.SsdReadBytes,
+            SlowReadBytes = (ulong)routes.SlowReadBytes,
             WaitOverlaps = (ulong)cache.WaitOverlaps,
             LostBytes = (ulong)cache.LostBytes,
             ReplayTime = TimeSpan.FromTicks(cache.ReplayNs / 100).ToString(@"hh\:mm\:ss\.fff", CultureInfo.InvariantCulture),

@@ -15,14 +15,44 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
     private static readonly ulong[] s_bounds =
         Enumerable.Range(1, IoCounters.LatencyClasses - 1).Select(power => 1UL << power).ToArray();
 
+    /// <summary>Time between the two readings that rates and averages are made of.</summary>
+    private static readonly TimeSpan s_sampleTime = TimeSpan.FromSeconds(1);
+
     /// <inheritdoc/>
     protected override async Task HandleAsync(
         GetStorageCounterRequest request, ReplyBuilder<StorageCounterInfo> reply, CancellationToken cancellation)
     {
+        CounterSet[] sets = SetsOf(request);
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        if (sets.Length > 0)
+        {
+            HashSet<Guid> disks = [.. all.VirtualDisks.Select(request.VirtualDisk, reply.Fail).Select(static disk => disk.Description.Id.Value)];
+            await Task.Delay(s_sampleTime, cancellation).ConfigureAwait(false);
+            Catalogue now = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+            reply.Add(sets.SelectMany(set => set.Read(all, now, disks)).Select(static sample => new StorageCounterInfo { Sample = sample }));
+            return;
+        }
+
         IEnumerable<VirtualDiskStatus> virtualDisks = request.PhysicalDisk is null ? all.VirtualDisks.Select(request.VirtualDisk, reply.Fail) : [];
-        IEnumerable<PhysicalDiskStatus> disks = request.VirtualDisk is null ? all.Disks.Select(request.PhysicalDisk, reply.Fail) : [];
-        reply.Add(Of(all, virtualDisks, disks));
+        IEnumerable<PhysicalDiskStatus> physicalDisks = request.VirtualDisk is null ? all.Disks.Select(request.PhysicalDisk, reply.Fail) : [];
+        reply.Add(Of(all, virtualDisks, physicalDisks));
+    }
+
+    /// <summary>Returns the counter sets that are asked for; none: the counters of ours.</summary>
+    private static CounterSet[] SetsOf(GetStorageCounterRequest request)
+    {
+        CounterSet[][] found = [.. (request.CounterSet ?? []).Select(name =>
+        {
+            WildcardPattern pattern = new(name);
+            return CounterSets.All.Where(set => pattern.Fits(set.Name) || pattern.Fits(CounterSets.Prefix + set.Name)).ToArray();
+        })];
+        int unknown = Array.FindIndex(found, static sets => sets.Length == 0);
+        return unknown < 0 ? [.. found.SelectMany(static sets => sets).Distinct()]
+            : throw new StorageException(
+                StorageErrors.InvalidParameter,
+                $"-CounterSet '{request.CounterSet![unknown]}': no such counter set. "
+                + $"Valid: {string.Join(", ", CounterSets.All.Select(static set => set.Name))}.",
+                target: nameof(request.CounterSet));
     }
 
     /// <summary>Counters of virtual disks, each followed by those of its tiers, then of physical disks.</summary>
@@ -41,6 +71,9 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
             ObjectType = "VirtualDisk",
             FriendlyName = disk.Description.FriendlyName,
             UniqueId = Identifiers.OfVirtualDisk(disk.Description.Id.Value),
+            MetadataReads = (ulong)(disk.SpaceCounters?.Io.MetadataReads ?? 0),
+            MetadataReadBytes = (ulong)(disk.SpaceCounters?.Io.MetadataBytesRead ?? 0),
+            MetadataWrites = (ulong)(disk.SpaceCounters?.Io.MetadataWrites ?? 0),
             MetadataWriteBytes = (ulong)(disk.SpaceCounters?.Io.MetadataBytesWritten ?? 0),
             Splits = (ulong)(disk.SpaceCounters?.Io.Splits ?? 0),
             ReadModifyWrites = (ulong)counters.ReadModifyWrites,
@@ -78,10 +111,14 @@ internal sealed class GetStorageCounterHandler(HostServices services) : VerbHand
 
     private static StorageCounterInfo Describe(IoCounters counters) => new()
     {
-        Reads = (ulong)counters.ReadOperations,
-        ReadBytes = (ulong)counters.ReadBytes,
-        Writes = (ulong)counters.WriteOperations,
-        WriteBytes = (ulong)counters.WriteBytes,
+        Reads = (ulong)(counters.ReadOperations - counters.MetadataReads),
+        ReadBytes = (ulong)(counters.ReadBytes - counters.MetadataReadBytes),
+        Writes = (ulong)(counters.WriteOperations - counters.MetadataWrites),
+        WriteBytes = (ulong)(counters.WriteBytes - counters.MetadataWriteBytes),
+        MetadataReads = (ulong)counters.MetadataReads,
+        MetadataReadBytes = (ulong)counters.MetadataReadBytes,
+        MetadataWrites = (ulong)counters.MetadataWrites,
+        MetadataWriteBytes = (ulong)counters.MetadataWriteBytes,
         Flushes = (ulong)counters.FlushOperations,
         Unmaps = (ulong)counters.UnmapOperations,
         UnmapBytes = (ulong)counters.UnmapBytes,
