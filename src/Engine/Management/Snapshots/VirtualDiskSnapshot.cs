@@ -105,9 +105,6 @@ internal sealed class VirtualDiskSnapshot
     /// <summary>Counters of its spaces.</summary>
     internal SpaceCounters SpaceCounters => _open.SpaceCounters;
 
-    /// <summary>Whether it has tiers that slices can move between.</summary>
-    internal bool HasSeveralTiers => _open.Status.HasSeveralTiers;
-
     /// <summary>Places of its slices; empty without tiers.</summary>
     internal SliceMapState Slices => _open.Slices;
 
