@@ -45,6 +45,13 @@ Describe 'Optimize-StorageTier' {
         (Optimize-StorageTier Data_Fast -AsJob | Receive-Job -Wait -AutoRemoveJob).State | Should -Be 'Completed'
     }
 
+    It 'moves nothing on a virtual disk with one tier, and reports' {
+        $null = New-VirtualDisk Pool1 -FriendlyName Only -StorageTiers $tiers[0] -StorageTierSizes 8MB
+        $done = Optimize-StorageTier Only_Fast
+        $done.State, $done.SlicesPlanned | Should -Be 'Completed', 0
+        $done.Report | Should -BeLike "*Current size of the only tier, 'Only_Fast': 8.00 MB*"
+    }
+
     It 'refuses what has no tiers' {
         (Get-WrittenError { Optimize-StorageTier -VirtualDisk $plain }).FullyQualifiedErrorId | Should -Be 'StorageWMI 1,Optimize-StorageTier'
         (Get-WrittenError { Optimize-StorageTier Fast }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Optimize-StorageTier'

@@ -164,12 +164,12 @@ internal sealed class PoolTable
             : throw Unavailable.FailedDisk(disk.Description, status.FaultReason, status.CacheState);
     }
 
-    /// <summary>Returns a virtual disk that takes requests and has several tiers.</summary>
-    /// <exception cref="ManagementException">It is not open, takes no requests, or has fewer than two tiers.</exception>
+    /// <summary>Returns a virtual disk that takes requests and has tiers.</summary>
+    /// <exception cref="ManagementException">It is not open, takes no requests, or has no tiers.</exception>
     internal (ManagedPool Pool, ManagedVirtualDisk Disk) TakeTiered(Guid id)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = TakeUsable(id);
-        return disk.Status.HasSeveralTiers ? (managed, disk) : throw Unavailable.Untiered(disk.Description);
+        return disk.Status.IsTiered ? (managed, disk) : throw Unavailable.Untiered(disk.Description);
     }
 
     /// <summary>Returns a virtual disk of an open pool that could not be opened.</summary>

@@ -54,9 +54,7 @@ internal static class Unavailable
     internal static ManagementException UnknownTier(Guid id) => new(
         ManagementError.ObjectNotFound, $"Storage tier {id:B} is no tier of a virtual disk: it is not there.", "Look at Get-StorageTier -VirtualDisk.");
 
-    /// <summary>A virtual disk with fewer than two tiers.</summary>
+    /// <summary>A virtual disk without tiers.</summary>
     internal static ManagementException Untiered(VirtualDiskDescription disk) => new(
-        ManagementError.NotSupported,
-        $"Virtual disk '{disk.FriendlyName}' has {(disk.IsTiered ? "one tier, and nowhere to move slices to" : "no tiers")}.",
-        "Only virtual disks made with several -StorageTiers can be optimized.");
+        ManagementError.NotSupported, $"Virtual disk '{disk.FriendlyName}' has no tiers.", "Only virtual disks made with -StorageTiers have tiers, heat and pins.");
 }

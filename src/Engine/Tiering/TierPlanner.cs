@@ -54,9 +54,9 @@ public static class TierPlanner
     private static void Check(TierPlanRequest request)
     {
         int tiers = request.Capacities.IsDefault ? 0 : request.Capacities.Length;
-        if (tiers is < 2 or > TierPlanRequest.MaxTiers || request.Capacities.Any(static capacity => capacity < 0))
+        if (tiers is < 1 or > TierPlanRequest.MaxTiers || request.Capacities.Any(static capacity => capacity < 0))
         {
-            throw new ArgumentException($"Capacities of 2 to {TierPlanRequest.MaxTiers} tiers, none negative; these are {tiers}.");
+            throw new ArgumentException($"Capacities of 1 to {TierPlanRequest.MaxTiers} tiers, none negative; these are {tiers}.");
         }
 
         if (!request.Spare.IsDefaultOrEmpty && (request.Spare.Length != tiers || request.Spare.Any(static spare => spare < 0)))

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Tiering;
 public readonly record struct TierReportRow(int Percent, long Bytes);
 
 /// <summary>Row of the report for a tier.</summary>
-/// <param name="Name">Performance, Capacity, or the name of a tier between them.</param>
+/// <param name="Name">Performance, Capacity, or the name of a tier between them; the name of the only tier.</param>
 /// <param name="SizeBytes">Its size.</param>
 /// <param name="MappedBytes">Bytes of the slices on it.</param>
 /// <param name="PercentOfIo">Part of the heat on it, 0 to 100.</param>
@@ -18,7 +18,8 @@ public sealed record TierReportTier(string Name, long SizeBytes, long MappedByte
 
 /// <summary>
 /// Report on the fit of the tier sizes to the load, as Windows makes it after an optimization. I/O is heat: requests of the last days, recent ones
-/// counting more (<see cref="HeatMap"/>). The performance tier is the fastest, the capacity tier the slowest.
+/// counting more (<see cref="HeatMap"/>). The performance tier is the fastest, the capacity tier the slowest; of a disk with one tier
+/// the sizes say how large a faster one would have to be.
 /// </summary>
 public sealed record TierReport
 {
@@ -31,7 +32,7 @@ public sealed record TierReport
     /// <summary>Makes the report.</summary>
     /// <param name="slices">Slices of the virtual disk.</param>
     /// <param name="sliceBytes">Bytes of a slice.</param>
-    /// <param name="tiers">Name and size of each tier, fastest first, at least two; a name of null is Performance or Capacity.</param>
+    /// <param name="tiers">Name and size of each tier, fastest first, at least one; a name of null is Performance or Capacity.</param>
     /// <param name="tierOf">Tier of a slice, negative when it is not mapped: such a slice has no part in it.</param>
     /// <param name="heatOf">Heat of a slice.</param>
     /// <param name="pinOf">Tier that a slice is pinned to, negative for none; null: nothing is pinned.</param>

@@ -22,11 +22,12 @@ public static class TierReportText
             to.Append(CultureInfo.InvariantCulture, $"{row.Percent,29}%  {Size(row.Bytes)}{(isMark ? " *" : "")}\n");
         }
 
-        to.Append(CultureInfo.InvariantCulture, $"\n* Current size of the Performance tier: {Size(performance.SizeBytes)}\n");
-        to.Append(CultureInfo.InvariantCulture, $"  Percent of total I/Os serviced from the Performance tier: {Percent(performance.PercentOfIo)}\n");
+        bool isOnly = report.Tiers.Length == 1;
+        to.Append(CultureInfo.InvariantCulture, $"\n* Current size of the {(isOnly ? $"only tier, '{performance.Name}'" : "Performance tier")}: {Size(performance.SizeBytes)}\n");
+        to.Append(CultureInfo.InvariantCulture, $"  Percent of total I/Os serviced from {(isOnly ? "it" : "the Performance tier")}: {Percent(performance.PercentOfIo)}\n");
         foreach (TierReportTier tier in report.Tiers)
         {
-            to.Append(CultureInfo.InvariantCulture, $"\n  Size of files pinned to the {tier.Name} tier: {Size(tier.PinnedBytes)}\n");
+            to.Append(CultureInfo.InvariantCulture, $"\n  Size of files pinned to the {(isOnly ? $"tier '{tier.Name}'" : $"{tier.Name} tier")}: {Size(tier.PinnedBytes)}\n");
             to.Append(CultureInfo.InvariantCulture, $"  Percent of total I/Os: {Percent(tier.PinnedPercentOfIo)}\n");
         }
 

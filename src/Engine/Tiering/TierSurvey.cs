@@ -45,6 +45,6 @@ public sealed class TierSurvey
 
     /// <summary>Returns a report on the fit of the tier sizes to the load.</summary>
     public TierReport Report() => TierReport.Make(
-        Slices, SliceBytes, [.. Tiers.Select((tier, i) => (i > 0 && i < Tiers.Length - 1 ? tier.FriendlyName : null, tier.SizeBytes))],
+        Slices, SliceBytes, [.. Tiers.Select((tier, i) => (Tiers.Length == 1 || (i > 0 && i < Tiers.Length - 1) ? tier.FriendlyName : null, tier.SizeBytes))],
         TierOf, slice => Heat[slice], slice => Pins.TierOf(slice));
 }

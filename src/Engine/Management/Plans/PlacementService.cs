@@ -86,7 +86,8 @@ public sealed class PlacementService
             (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
             return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Description);
         },
-        at => PlanResize(at.Pool, at.Description, sizeBytes));
+        at => at.Description is { IsTiered: true, Tiers: [_] }
+            ? TierService.PlanResize(at.Pool, at.Description, 0, sizeBytes) : PlanResize(at.Pool, at.Description, sizeBytes));
 
     private static VirtualDiskPlacement PlanNew(PoolSnapshot pool, PoolSnapshot? cachePool, VirtualDiskRequest request)
     {

@@ -180,13 +180,13 @@ public sealed class SubsystemSnapshot
             : throw Unavailable.DiskOfClosedPool(managed.State!.VirtualDisk(disk)!, managed.Reason);
     }
 
-    /// <summary>Returns a virtual disk that takes requests and has several tiers.</summary>
-    /// <exception cref="ManagementException">It is not open, takes no requests, or has fewer than two tiers.</exception>
+    /// <summary>Returns a virtual disk that takes requests and has tiers.</summary>
+    /// <exception cref="ManagementException">It is not open, takes no requests, or has no tiers.</exception>
     internal (ManagedPoolSnapshot Pool, VirtualDiskSnapshot Disk) TakeTiered(Guid id)
     {
         (ManagedPoolSnapshot managed, VirtualDiskSnapshot disk) = TakeDisk(id);
         return disk.Fault != IoError.None ? throw Unavailable.FailedDisk(disk.Description, disk.FaultReason, disk.CacheState)
-            : disk.HasSeveralTiers ? (managed, disk) : throw Unavailable.Untiered(disk.Description);
+            : disk.Description.IsTiered ? (managed, disk) : throw Unavailable.Untiered(disk.Description);
     }
 
     /// <summary>Returns the status of a virtual disk that a verb has just changed.</summary>

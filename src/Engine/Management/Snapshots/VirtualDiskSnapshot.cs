@@ -108,9 +108,6 @@ internal sealed class VirtualDiskSnapshot
     /// <summary>Regions of its parts that have an integrity log.</summary>
     internal ImmutableArray<PartRegions> Regions => _open.Regions;
 
-    /// <summary>Whether it has tiers that slices can move between.</summary>
-    internal bool HasSeveralTiers => _open.Status.HasSeveralTiers;
-
     /// <summary>Places of its slices; empty without tiers.</summary>
     internal SliceMapState Slices => _open.Slices;
 

@@ -72,15 +72,22 @@ public sealed class TierService
     public Task<StorageTierStatus> ResizeAsync(Guid id, long sizeBytes) => Change(async LaneTask<Guid> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
-        long size = NewTierSize(managed.Pool!, disk.Description, index, sizeBytes);
+        await Grow(managed, disk, index, sizeBytes);
+        return id;
+    });
+
+    /// <summary>Makes a tier larger, and its virtual disk with it.</summary>
+    internal static async LaneTask<Nothing> Grow(ManagedPool managed, ManagedVirtualDisk disk, int index, long sizeBytes)
+    {
+        long size = TierSizes.NewSize(managed.Pool!, disk.Description, index, sizeBytes);
         if (size > disk.Description.Tiers[index].SizeBytes)
         {
             Commits.Require(await VirtualDiskGrowth.GrowTier(managed.Pool!, disk.Opened, index, size), disk.Description.Tiers[index].FriendlyName);
             await disk.TakeDescription();
         }
 
-        return id;
-    });
+        return default;
+    }
 
     /// <summary>The rows that <see cref="ResizeAsync"/> would add.</summary>
     public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Plan(
@@ -111,9 +118,10 @@ public sealed class TierService
         },
         at => PlanAdd(at.Pool, at.Description, tier));
 
-    private static VirtualDiskPlacement PlanResize(PoolSnapshot pool, VirtualDiskDescription description, int index, long sizeBytes)
+    /// <summary>The rows that a tier would get to have a size.</summary>
+    internal static VirtualDiskPlacement PlanResize(PoolSnapshot pool, VirtualDiskDescription description, int index, long sizeBytes)
     {
-        long size = NewTierSize(pool, description, index, sizeBytes);
+        long size = TierSizes.NewSize(pool, description, index, sizeBytes);
         if (!RoomPlans.TryPlanTierGrowth(pool, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
         {
             throw new ManagementException(
@@ -158,24 +166,6 @@ public sealed class TierService
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeUsable(virtualDisk);
         managed.RequireWritable();
         return (managed, disk);
-    }
-
-    private static long NewTierSize(IPoolReader pool, VirtualDiskDescription disk, int index, long sizeBytes)
-    {
-        TierDescription tier = disk.Tiers[index];
-        long size = VirtualDiskPlan.RoundUp(sizeBytes, disk.SliceSize, "Size");
-        if (size < tier.SizeBytes)
-        {
-            throw new ManagementException(
-                ManagementError.SizeNotSupported, $"-Size {sizeBytes} is smaller than storage tier '{tier.FriendlyName}' ({tier.SizeBytes} bytes).",
-                "A tier is not made smaller.");
-        }
-
-        long most = disk.ProvisioningType == ProvisioningType.Fixed ? RoomPlans.LargestTierSize(pool, disk, index) : long.MaxValue;
-        return size == tier.SizeBytes || size <= most ? size : throw new ManagementException(
-            ManagementError.NotEnoughCapacity,
-            $"-Size {sizeBytes} of storage tier '{tier.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {Math.Max(most, tier.SizeBytes)} bytes.",
-            "Give a smaller size, or add disks of its medium.");
     }
 
     private (ManagedPool Pool, TierTemplate Template) NewTemplate(Guid pool, TierTemplateRequest request)

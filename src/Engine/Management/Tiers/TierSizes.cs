@@ -30,6 +30,26 @@ internal static class TierSizes
                 $"-ResiliencySettingName '{resiliencySettingName}': storage tier '{tier.FriendlyName}' is {tier.ResiliencySettingName} and stays so.");
     }
 
+    /// <summary>Returns the size that a tier of a virtual disk is to grow to, in whole slices.</summary>
+    /// <exception cref="ManagementException">It is smaller than the tier, or more than the pool has room for.</exception>
+    internal static long NewSize(IPoolReader pool, VirtualDiskDescription disk, int index, long sizeBytes)
+    {
+        TierDescription tier = disk.Tiers[index];
+        long size = VirtualDiskPlan.RoundUp(sizeBytes, disk.SliceSize, "Size");
+        if (size < tier.SizeBytes)
+        {
+            throw new ManagementException(
+                ManagementError.SizeNotSupported, $"-Size {sizeBytes} is smaller than storage tier '{tier.FriendlyName}' ({tier.SizeBytes} bytes).",
+                "A tier is not made smaller.");
+        }
+
+        long most = disk.ProvisioningType == ProvisioningType.Fixed ? RoomPlans.LargestTierSize(pool, disk, index) : long.MaxValue;
+        return size == tier.SizeBytes || size <= most ? size : throw new ManagementException(
+            ManagementError.NotEnoughCapacity,
+            $"-Size {sizeBytes} of storage tier '{tier.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {Math.Max(most, tier.SizeBytes)} bytes.",
+            "Give a smaller size, or add disks of its medium.");
+    }
+
     /// <summary>Returns the index of a tier of a virtual disk; −1: it has none of that identity.</summary>
     internal static int IndexOf(this VirtualDiskDescription disk, Guid tier) => disk.IsTiered ? disk.Tiers.ToList().FindIndex(one => one.Id == tier) : -1;
 }

@@ -89,11 +89,17 @@ public sealed class VirtualDiskService
     public Task<bool> CheckSetAsync(Guid id, Func<VirtualDiskDescription, VirtualDiskDescription> change) =>
         _core.Verbs.Check(() => _decisions.Changed(id, change));
 
-    /// <summary>Makes a virtual disk longer.</summary>
+    /// <summary>Makes a virtual disk longer; with one tier that tier.</summary>
     public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => Change(async LaneTask<Changed> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
         VirtualDiskDescription description = disk.Description;
+        if (description is { IsTiered: true, Tiers: [_] })
+        {
+            await TierService.Grow(managed, disk, 0, sizeBytes);
+            return new Changed(managed.Id, description.Id, []);
+        }
+
         long size = VirtualDiskDecisions.NewSize(managed.Pool!, description, sizeBytes);
         CommitResult result = size == description.SizeBytes ? CommitResult.Committed : await VirtualDiskGrowth.Grow(managed.Pool!, disk.Opened, size);
         await disk.TakeDescription();

@@ -53,9 +53,13 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
     private string Fits(SliceStatus slice) =>
         Fitting(slice) == 1 ? "1 slice fits" : string.Create(CultureInfo.InvariantCulture, $"{Fitting(slice)} slices fit");
 
+    private long ReserveOf(long capacity) => IsOnlyTier ? 0 : ((capacity * outlook.Settings.FreeReservePercent) + 99) / 100;
+
+    private bool IsOnlyTier => outlook.Capacities.Count == 1;
+
     private long Fitting(SliceStatus slice) => outlook.Capacities.Take(Math.Max(1, slice.Entry.Tier))
         .Select((capacity, tier) =>
-            Math.Max(0, capacity - (((capacity * outlook.Settings.FreeReservePercent) + 99) / 100) - outlook.Plan.Pinned.ElementAtOrDefault(tier))).Sum();
+            Math.Max(0, capacity - ReserveOf(capacity) - outlook.Plan.Pinned.ElementAtOrDefault(tier))).Sum();
 
     /// <summary>Pinned slices and the share kept free, which take places from those that fit; as part of a sentence.</summary>
     private string Beside(SliceStatus slice) => outlook.Plan.Pinned.Take(Math.Max(1, slice.Entry.Tier)).Sum() is > 0 and var pinned
@@ -66,8 +70,8 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
     private string NameOf(int tier) => disk.Tiers[tier].FriendlyName;
 
     private string Nowhere(SliceStatus slice) =>
-        "It is on no tier: nothing has been written to it, and it reads as zeros. Its first write goes to the fastest tier that has room"
-        + (slice.PinnedTier >= 0 ? $"; the optimization after that brings it to tier '{NameOf(slice.PinnedTier)}', to which it is pinned." : ".");
+        "It is on no tier: nothing has been written to it, and it reads as zeros. Its first write goes to "
+        + (IsOnlyTier ? $"tier '{NameOf(0)}', the only one." : "the fastest tier that has room" + (slice.PinnedTier >= 0 ? $"; the optimization after that brings it to tier '{NameOf(slice.PinnedTier)}', to which it is pinned." : "."));
 
     private string Place(SliceStatus slice) =>
         string.Create(CultureInfo.InvariantCulture,
@@ -91,7 +95,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
         : slice.PinnedTier == slice.Entry.Tier ? "It stays there: it is pinned to this tier, whatever its heat."
         : slice.PinnedTier >= 0
         ? $"It is pinned to tier '{NameOf(slice.PinnedTier)}' and stays for now: what can be moved next does not make room for it there yet."
-        : "It stays there: " + (slice.Entry.Tier == 0 ? WhyFast(slice, rank) : WhySlow(slice, rank));
+        : "It stays there: " + (IsOnlyTier ? "the virtual disk has no other tier." : slice.Entry.Tier == 0 ? WhyFast(slice, rank) : WhySlow(slice, rank));
 
     private static string Why(TierMove move) => move.Reason switch
     {

@@ -32,13 +32,16 @@ internal sealed class OptimizeVolumeHandler(HostServices services) : VerbHandler
 
         errors.ForEach(reply.Fail);
         bool isDefault = !request.TierOptimize && !request.ReTrim;
-        List<VirtualDiskStatus> tiered = [.. disks.Where(disk => request.TierOptimize || (isDefault && disk.Description.IsTiered))];
+        List<VirtualDiskStatus> tiered = [.. disks.Where(disk => request.TierOptimize || (isDefault && HasSeveralTiers(disk)))];
         await new TierOptimizer(services, reply).RunAsync(tiered, done => reply.Tell([done.Report])).ConfigureAwait(false);
-        foreach (VirtualDiskStatus disk in disks.Where(disk => request.ReTrim || (isDefault && !disk.Description.IsTiered)))
+        foreach (VirtualDiskStatus disk in disks.Where(disk => request.ReTrim || (isDefault && !HasSeveralTiers(disk))))
         {
             await TrimAsync(disk, volumes, reply, cancellation).ConfigureAwait(false);
         }
     }
+
+    // Between one tier nothing moves, so unused space is given back as on a virtual disk without tiers.
+    private static bool HasSeveralTiers(VirtualDiskStatus disk) => disk.Description is { IsTiered: true, Tiers.Length: > 1 };
 
     private async Task TrimAsync(
         VirtualDiskStatus disk, List<VolumeTarget> volumes, ReplyBuilder<StorageTierOptimizationInfo> reply, CancellationToken cancellation)

@@ -41,7 +41,8 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
     {
         TierPlan plan = done.Plan;
         int promoted = plan.Moves.Count(move => move.IsPromotion);
-        yield return $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {CountText.Of(promoted, "slice")}, {plan.BytesPromoted} bytes, to faster tiers"
+        yield return done.Tiers.Length == 1 ? $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move nothing, for it has one tier"
+            : $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {CountText.Of(promoted, "slice")}, {plan.BytesPromoted} bytes, to faster tiers"
             + $" and {CountText.Of(plan.Moves.Count - promoted, "slice")}, {plan.BytesDemoted} bytes, to slower ones";
         if (plan.MovesLeftOut > 0)
         {
