@@ -227,7 +227,9 @@ public sealed record VirtualDiskStatus
     public RegionCounts? Regions { get; init; }
 }
 
-/// <summary>Regions of a virtual disk at one moment: parts of its rows that are marked together before the first write. Bytes are data without redundancy.</summary>
+/// <summary>
+/// Regions of a virtual disk at one moment: parts of its rows that are marked together before the first write. Bytes are data without redundancy.
+/// </summary>
 /// <param name="Count">Regions of its rows.</param>
 /// <param name="Bytes">Bytes of them.</param>
 /// <param name="Dirty">Regions marked dirty.</param>

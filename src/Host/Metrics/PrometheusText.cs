@@ -69,7 +69,8 @@ internal static class PrometheusText
     ];
 
     /// <summary>
-    /// The whole page as UTF-8. Virtual disks without a write cache are left out of the families of caches, but not of where requests went, pools and virtual disks that are not open of
+    /// The whole page as UTF-8. Virtual disks without a write cache are left out of the families of caches, but not of where requests
+    /// went; pools and virtual disks that are not open of
     /// their own.
     /// </summary>
     public static byte[] Write(

@@ -7,7 +7,7 @@ using TierSpaces.Host.Verbs.Subsystems;
 
 namespace TierSpaces.Host.Tests.Metrics;
 
-/// <summary>The performance counter classes of Windows: names as documented, values as the engine counts them, and a reason for each that is left out.</summary>
+/// <summary>The performance counter classes of Windows: names as documented, values as counted, a reason for each that is left out.</summary>
 public sealed partial class CounterSetTests : IAsyncLifetime
 {
     private const long Mebibyte = 1 << 20;
@@ -45,7 +45,8 @@ public sealed partial class CounterSetTests : IAsyncLifetime
 
         StorageCounterSampleInfo[] samples = Samples(await reading);
         Assert.Equal(
-            CounterSets.All.Select(static set => set.Name).Except(["StorageSpacesWriteCache"]).Order(), samples.Select(static sample => sample.CounterSet).Distinct().Order());
+            CounterSets.All.Select(static set => set.Name).Except(["StorageSpacesWriteCache"]).Order(),
+            samples.Select(static sample => sample.CounterSet).Distinct().Order());
         double bytes = Of("StorageSpacesVirtualDiskIo", "VirtualDiskWriteBytesPersec");
         Assert.True(bytes > 0);
         Assert.Equal(bytes, Of("StorageSpacesTier", "TierWriteBytesPersec"), tolerance: 8192 * 2);   // the two are read one after the other

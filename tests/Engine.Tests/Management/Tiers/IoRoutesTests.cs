@@ -3,7 +3,7 @@ using TierSpaces.Engine.Management;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>Each request of a client counts for one reason, with a write cache and without, over every layout; the bytes add up to those of the client.</summary>
+/// <summary>Each request of a client counts for one reason, with a write cache and without; the bytes add up to those of the client.</summary>
 public sealed class IoRoutesTests
 {
     private const int Block = 4096;
