@@ -133,9 +133,9 @@ internal sealed class RingMedium : IJournalMedium
     /// <summary>Counts every copy as unflushed: what it holds may be in the cache of its disk.</summary>
     internal void NoteUnflushed() => _copies.NoteUnflushed();
 
-    /// <summary>Makes a copy whole again, in its own places or in others; <paramref name="commit"/> records it durably.</summary>
-    internal LaneTask<IoError> Rebuild(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, Func<int, LaneTask<bool>> pace, BufferPool buffers) =>
-        _rebuild.Rebuild(copy, places, commit, pace, buffers);
+    /// <summary>Makes a copy whole again, in its own places or in others; see <see cref="RingRebuild"/>.</summary>
+    internal LaneTask<IoError> Rebuild(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, Func<int, LaneTask<bool>> pace, IoBuffer buffer) =>
+        _rebuild.Rebuild(copy, places, commit, pace, buffer);
 
     /// <summary>Ends a rebuild that runs, and lets none begin until <see cref="Resume"/>.</summary>
     internal LaneTask<Nothing> Suspend() => _rebuild.Suspend();

@@ -17,8 +17,6 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Rebuilds and moves copies of a ring, one at a time.</summary>
 internal sealed class RingRebuild(SpaceMembers members, RingCopies copies, LaneMutex mutex, string name, int blocks)
 {
-    private const int CopyChunk = 64 << 10;
-
     private SlabPlace[]? _joining;   // places of the copy being made whole
     private bool _hasFailed;         // it missed a write, or its disk has left
     private bool _isSuspended;       // no copy is made whole or moved
@@ -57,23 +55,21 @@ internal sealed class RingRebuild(SpaceMembers members, RingCopies copies, LaneM
         }
     }
 
-    /// <summary>Makes a copy whole; <paramref name="commit"/> records it durably.</summary>
-    internal async LaneTask<IoError> Rebuild(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, Func<int, LaneTask<bool>> pace, BufferPool buffers)
+    /// <summary>Makes a copy whole, a step of <paramref name="buffer"/> after the other; <paramref name="commit"/> records it durably.</summary>
+    internal async LaneTask<IoError> Rebuild(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, Func<int, LaneTask<bool>> pace, IoBuffer buffer)
     {
         _joining = places;
         _hasFailed = false;
-        IoBuffer buffer = buffers.Rent(CopyChunk);
         IoError error = IoError.None;
-        for (long at = 0; at < (long)blocks * JournalBlock.Size && error == IoError.None; at += CopyChunk)
+        for (long at = 0; at < (long)blocks * JournalBlock.Size && error == IoError.None; at += buffer.Length)
         {
-            IoBuffer part = buffer.Slice(0, (int)Math.Min(CopyChunk, ((long)blocks * JournalBlock.Size) - at));
+            IoBuffer part = buffer.Slice(0, (int)Math.Min(buffer.Length, ((long)blocks * JournalBlock.Size) - at));
             await mutex.Lock();
             error = _isSuspended ? IoError.Cancelled : await CopyStep(places, at, part);
             mutex.Unlock();
             error = error == IoError.None && !await pace(part.Length) ? IoError.Cancelled : error;
         }
 
-        buffers.Return(buffer);
         await mutex.Lock();
         if (error == IoError.None && (!await members.FlushDisk(places[0].Disk) || !members.IsLive(places[0].Disk)))
         {
