@@ -3,8 +3,8 @@ namespace TierSpaces.Contracts;
 /// <summary>Result of power cuts on a layout. Returned by Test-StoragePowerCut.</summary>
 [WindowsClass(
     "TierSpaces_StoragePowerCut",
-    "ResiliencySettingName", "Columns=NumberOfColumns", "Copies=NumberOfDataCopies", "Checksum", "Size:bytes", "Cuts", "CrashStates",
-    "SectorsVerified", "Violations", "Seed", "ElapsedTime")]
+    "FriendlyName", "Layout=ResiliencySettingName", "Cache=WriteCacheSize:bytes", "Tiers=NumberOfTiers", "Cuts", "Violations", "Seed",
+    "ElapsedTime")]
 public sealed record StoragePowerCutInfo
 {
     /// <summary>Name of the virtual disk whose layout was tried, or empty.</summary>
