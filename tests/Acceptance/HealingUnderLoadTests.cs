@@ -43,7 +43,7 @@ public class HealingUnderLoadTests(ITestOutputHelper report)
         home.Eventually("the mirror is whole again", () => home.VirtualDisk("Data").GetProperty("HealthStatus").GetString() == "Healthy");
         Assert.Equal("Retired", Disk(home, "d2").GetProperty("Usage").GetString());
         Assert.NotEqual(0, Disk(home, "d5").GetProperty("VirtualDiskFootprint").GetInt64());
-        Assert.Contains(home.Objects("Get-StorageJob", "-Name", "Repair"), job => job.GetProperty("Name").GetString() == "Repair");
+        Assert.Contains(home.Objects("Get-StorageJob", "-Name", "Regeneration"), job => job.GetProperty("VirtualDiskFriendlyName").GetString() == "Data");
 
         long second = LoseUnderLoad(home, "d3");
         Tool.Run("nbdcopy", home.UriOf("Data"), "null:");   // every block, checked by the engine against its checksum

@@ -5,7 +5,7 @@ namespace TierSpaces.Contracts;
     "MSFT_StorageJob", "Name", "IsBackgroundTask", "ElapsedTime", "JobState", "PercentComplete", "BytesProcessed:bytes", "BytesTotal:bytes")]
 public sealed record StorageJobInfo
 {
-    /// <summary>Repair, Scrub …</summary>
+    /// <summary>Repair, Scrub, Optimize …; Regeneration for a repair that the storage pool began by itself.</summary>
     public string Name { get; init; } = "";
 
     /// <summary>Identifier of the object everywhere.</summary>
@@ -75,6 +75,9 @@ public sealed record StorageJobInfo
 
     /// <summary>Ours: time it may still take at the pace so far; null while nothing can be said.</summary>
     public string? TimeRemaining { get; init; }
+
+    /// <summary>Ours: friendly name that the virtual disk had when the job began; empty for a job of a storage pool.</summary>
+    public string VirtualDiskFriendlyName { get; init; } = "";
 
     /// <summary>Ours: the virtual disk it works on.</summary>
     public string VirtualDiskUniqueId { get; init; } = "";

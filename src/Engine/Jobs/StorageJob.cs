@@ -25,6 +25,9 @@ public sealed record JobSpec
     /// <summary>Virtual disk it works on.</summary>
     public required Guid VirtualDisk { get; init; }
 
+    /// <summary>Friendly name that it had when the job began; empty for a job of a pool.</summary>
+    public string VirtualDiskName { get; init; } = "";
+
     /// <summary>Lane of the virtual disk, for the steps whose pieces run there; null: the lane of the job.</summary>
     public IDiskLane? DiskLane { get; init; }
 

@@ -29,6 +29,12 @@ public sealed record TierReport
     /// <summary>The tiers, fastest first.</summary>
     public required ImmutableArray<TierReportTier> Tiers { get; init; }
 
+    /// <summary>Heat that a slice must have to be brought to a faster tier; 0: what is hottest comes.</summary>
+    public required double MinimumHeat { get; init; }
+
+    /// <summary>Bytes of the slices that have heat, and less than that.</summary>
+    public required long BelowMinimumBytes { get; init; }
+
     /// <summary>Makes the report.</summary>
     /// <param name="slices">Slices of the virtual disk.</param>
     /// <param name="sliceBytes">Bytes of a slice.</param>
@@ -36,9 +42,10 @@ public sealed record TierReport
     /// <param name="tierOf">Tier of a slice, negative when it is not mapped: such a slice has no part in it.</param>
     /// <param name="heatOf">Heat of a slice.</param>
     /// <param name="pinOf">Tier that a slice is pinned to, negative for none; null: nothing is pinned.</param>
+    /// <param name="minimumHeat">Heat that a slice must have to be brought to a faster tier.</param>
     public static TierReport Make(
         long slices, int sliceBytes, IReadOnlyList<(string? Name, long SizeBytes)> tiers, Func<long, int> tierOf, Func<long, double> heatOf,
-        Func<long, int>? pinOf)
+        Func<long, int>? pinOf, double minimumHeat = 0)
     {
         Sum[] on = new Sum[tiers.Count];
         Sum[] pinned = new Sum[tiers.Count];
@@ -62,6 +69,8 @@ public sealed record TierReport
         double total = on.Sum(static sum => sum.Heat);
         return new TierReport
         {
+            MinimumHeat = minimumHeat,
+            BelowMinimumBytes = heats.Count(heat => heat < minimumHeat) * (long)sliceBytes,
             Rows = RowsOf(heats, total, sliceBytes),
             Tiers =
             [

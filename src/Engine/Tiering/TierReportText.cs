@@ -25,6 +25,12 @@ public static class TierReportText
         bool isOnly = report.Tiers.Length == 1;
         to.Append(CultureInfo.InvariantCulture, $"\n* Current size of the {(isOnly ? $"only tier, '{performance.Name}'" : "Performance tier")}: {Size(performance.SizeBytes)}\n");
         to.Append(CultureInfo.InvariantCulture, $"  Percent of total I/Os serviced from {(isOnly ? "it" : "the Performance tier")}: {Percent(performance.PercentOfIo)}\n");
+        if (report.MinimumHeat > 0)
+        {
+            to.Append(CultureInfo.InvariantCulture, $"\n  Least heat of what comes to a faster tier (-MinimumHeat): {report.MinimumHeat}\n");
+            to.Append(CultureInfo.InvariantCulture, $"  Size of what is used and has less: {Size(report.BelowMinimumBytes)}\n");
+        }
+
         foreach (TierReportTier tier in report.Tiers)
         {
             to.Append(CultureInfo.InvariantCulture, $"\n  Size of files pinned to the {(isOnly ? $"tier '{tier.Name}'" : $"{tier.Name} tier")}: {Size(tier.PinnedBytes)}\n");

@@ -24,6 +24,9 @@ public sealed class TierSurvey
     /// <summary>Tier of a slice; negative when it is nowhere.</summary>
     public required Func<long, int> TierOf { get; init; }
 
+    /// <summary>Heat that a slice must have to be brought to a faster tier.</summary>
+    public required double MinimumHeat { get; init; }
+
     /// <summary>Its pins.</summary>
     public required PinTable Pins { get; init; }
 
@@ -46,5 +49,5 @@ public sealed class TierSurvey
     /// <summary>Returns a report on the fit of the tier sizes to the load.</summary>
     public TierReport Report() => TierReport.Make(
         Slices, SliceBytes, [.. Tiers.Select((tier, i) => (Tiers.Length == 1 || (i > 0 && i < Tiers.Length - 1) ? tier.FriendlyName : null, tier.SizeBytes))],
-        TierOf, slice => Heat[slice], slice => Pins.TierOf(slice));
+        TierOf, slice => Heat[slice], slice => Pins.TierOf(slice), MinimumHeat);
 }

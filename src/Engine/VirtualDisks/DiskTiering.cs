@@ -155,6 +155,7 @@ public sealed class DiskTiering
             SliceBytes = Store.SliceSize,
             TierOf = RankOf(),
             Pins = Pins,
+            MinimumHeat = Settings.MinimumHeat,
         };
         survey.Heat = await HeatCopy.Make(Heat, Lane.NowNs, Lane.Yield);
         return survey;

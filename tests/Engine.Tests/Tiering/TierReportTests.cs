@@ -95,6 +95,18 @@ public sealed class TierReportTests
         Assert.Contains($"serviced from the Performance tier: {expected}", TierReportText.Format(report), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void The_heat_floor_is_named_with_what_is_below_it()
+    {
+        TierReport report = TierReport.Make(4, Mi, s_two, static slice => (int)slice % 2, static slice => slice * 2, null, minimumHeat: 5);
+        Assert.Equal((5.0, 2L * Mi), (report.MinimumHeat, report.BelowMinimumBytes));   // 2 and 4; the first has none
+        Assert.Contains(
+            "\n  Least heat of what comes to a faster tier (-MinimumHeat): 5\n  Size of what is used and has less: 2.00 MB\n",
+            TierReportText.Format(report), StringComparison.Ordinal);
+        report = TierReport.Make(4, Mi, s_two, static slice => (int)slice % 2, static slice => slice * 2, null);
+        Assert.DoesNotContain("MinimumHeat", TierReportText.Format(report), StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData(0, "0 bytes")]
     [InlineData(1023, "1023 bytes")]

@@ -6,10 +6,12 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Current status of a job.</summary>
 public sealed record JobStatus
 {
+    private const string Regeneration = "Regeneration";
+
     /// <summary>Identity.</summary>
     public required Guid UniqueId { get; init; }
 
-    /// <summary>Repair, Scrub …</summary>
+    /// <summary>Repair, Scrub …; Regeneration for a repair that the pool began by itself, and that no call has joined.</summary>
     public required string Name { get; init; }
 
     /// <summary>Description of its work, one sentence.</summary>
@@ -20,6 +22,9 @@ public sealed record JobStatus
 
     /// <summary>Virtual disk it works on.</summary>
     public required Guid VirtualDisk { get; init; }
+
+    /// <summary>Friendly name that it had when the job began; empty for a job of a pool.</summary>
+    public string VirtualDiskName { get; init; } = "";
 
     /// <summary>State of the job.</summary>
     public required JobState State { get; init; }
@@ -72,10 +77,11 @@ public sealed record JobStatus
     internal static JobStatus Of(StorageJob job) => new()
     {
         UniqueId = job.Spec.Id,
-        Name = job.Spec.Name,
+        Name = job.Spec is { Kind: JobKind.Repair, Verify.IsGiven: false } ? Regeneration : job.Spec.Name,
         Description = job.Spec.Description,
         PoolId = job.Spec.Pool,
         VirtualDisk = job.Spec.VirtualDisk,
+        VirtualDiskName = job.Spec.VirtualDiskName,
         State = job.State,
         Kind = job.Spec.Kind,
         HasEnded = job.HasEnded,

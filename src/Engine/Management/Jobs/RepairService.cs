@@ -137,6 +137,7 @@ public sealed class RepairService
             Description = kind == JobKind.Repair ? $"Repairs virtual disk {name}" : $"Verifies virtual disk {name}",
             Pool = managed.Id.Value,
             VirtualDisk = disk.Description.Id.Value,
+            VirtualDiskName = name,
             DiskLane = disk,
             Steps = kind == JobKind.Repair ? RepairSteps(managed, disk, verify) : ScrubSteps(managed, disk, verify),
             Verify = verify,

@@ -81,6 +81,7 @@ public sealed class TierOptimizer
             + $" virtual disk {disk.Description.FriendlyName}",
         Pool = managed.Id.Value,
         VirtualDisk = disk.Description.Id.Value,
+        VirtualDiskName = disk.Description.FriendlyName,
         DiskLane = disk,
         Steps = [kind == JobKind.PlacePins ? new OptimizeTiersStep(disk.Opened, TierPlanSettings.PinsOnly)
             : new OptimizeTiersStep(disk.Opened, SettingsOf(managed.Pool!, maxBytes), isLimited: maxBytes < long.MaxValue)],

@@ -39,6 +39,7 @@ internal static class StorageJobMapping
             BytesProcessed = (ulong)job.BytesProcessed,
             BytesTotal = (ulong)job.BytesTotal,
             TimeRemaining = job.TimeLeft is { } left ? Text(left) : null,
+            VirtualDiskFriendlyName = job.VirtualDiskName,
             VirtualDiskUniqueId = Identifiers.OfVirtualDisk(job.VirtualDisk),
             StoragePoolUniqueId = Identifiers.OfPoolOrDisk(job.PoolId),
             BlocksVerified = (ulong?)job.Found?.Verified,

@@ -41,7 +41,7 @@ public sealed class SubsystemHealingTests
 
         Assert.Equal(isGivenUp ? DiskUsage.Retired : DiskUsage.AutoSelect, _world.Physical(lost).Usage);
         Assert.Equal(isGivenUp, IsWhole(disk));
-        Assert.Equal(isGivenUp ? 1 : 0, _world.Jobs.Count(job => job is { Name: "Repair", State: JobState.Completed }));
+        Assert.Equal(isGivenUp ? 1 : 0, _world.Jobs.Count(job => job is { Name: "Regeneration", VirtualDiskName: "d", State: JobState.Completed }));
         Assert.Equal(isGivenUp, _world.Notices.Any(notice => notice.Contains("it is retired, and what it held is rebuilt")));
     }
 
