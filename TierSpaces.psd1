@@ -80,6 +80,7 @@
         'Get-StorageTierSupportedSize'
         'Get-StorageTierHeatMap'
         'Show-StorageTierHeatMap'
+        'Compare-StorageTierHeatMap'
         'Export-StorageTierHeatMap'
         'Import-StorageTierHeatMap'
         'Get-StorageTierExplanation'

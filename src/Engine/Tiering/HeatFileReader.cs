@@ -17,23 +17,21 @@ public sealed class HeatFileReader(HeatSettings settings, long slices, long utcT
     private const int NsPerTick = 100;
 
     private readonly HeatMap _map = new(settings, slices);
-    private HeatSnapshot _snapshot;
-    private int _next;
-    private long _covered;   // slices of the file below it are behind
+    private readonly HeatBlocks _blocks = new();
     private double _left;
     private string? _trouble;
 
     /// <summary>Whether every block has been read.</summary>
-    public bool IsWhole { get; private set; }
+    public bool IsWhole => _blocks.IsWhole;
 
     /// <summary>Time at which it was written, as ticks of UTC.</summary>
-    public long UtcTicks => _snapshot.UtcTicks;
+    public long UtcTicks => _blocks.Snapshot.UtcTicks;
 
     /// <summary>Virtual disk that it was written of.</summary>
-    public Guid Owner => _snapshot.Owner;
+    public Guid Owner => _blocks.Snapshot.Owner;
 
     /// <summary>Bytes of a slice of the file.</summary>
-    public int SliceBytes => _snapshot.SliceBytes;
+    public int SliceBytes => _blocks.Snapshot.SliceBytes;
 
     /// <summary>Slices of the file that have heat.</summary>
     public long HotSlices { get; private set; }
@@ -44,21 +42,9 @@ public sealed class HeatFileReader(HeatSettings settings, long slices, long utcT
     /// <summary>Takes the next block of <see cref="HeatSnapshot.BlockSize"/> bytes; what is wrong with it, null when nothing is.</summary>
     public string? Add(ReadOnlySpan<byte> block)
     {
-        _trouble ??= Check(block, out HeatSnapshot snapshot, out HeatRun run)
-            ?? CheckFit(snapshot) ?? Take(snapshot, run, HeatSnapshot.Heats(block)[..run.Count]);
+        _trouble ??= _blocks.Add(block, out HeatRun run)
+            ?? CheckFit(_blocks.Snapshot) ?? Take(_blocks.Snapshot, run, HeatSnapshot.Heats(block)[..run.Count]);
         return _trouble;
-    }
-
-    private string? Check(ReadOnlySpan<byte> block, out HeatSnapshot snapshot, out HeatRun run)
-    {
-        bool isGood = HeatSnapshot.TryRead(block, out snapshot, out run);
-        bool follows = isGood && !IsWhole && run.Number == _next && run.FirstSlice >= _covered && (_next == 0 || snapshot == _snapshot);
-        return follows ? null
-            : _next == 0 && !HeatSnapshot.IsOne(block) ? "It is no heat map."
-            : _next == 0 && HeatSnapshot.VersionOf(block) != HeatSnapshot.Version
-                ? Text($"It is of version {HeatSnapshot.VersionOf(block)}; this program reads version {HeatSnapshot.Version}.")
-            : IsWhole ? "It goes on behind its end."
-            : Text($"It is damaged in its {HeatSnapshot.BlockSize} bytes at {(long)_next * HeatSnapshot.BlockSize}.");
     }
 
     // Where in a larger slice its heat lay is not known, so it cannot be divided.
@@ -70,10 +56,7 @@ public sealed class HeatFileReader(HeatSettings settings, long slices, long utcT
     {
         // Heat is a rate times the half-life, so with another half-life the same load has another heat.
         double away = Math.Max(0, utcTicks - (double)snapshot.UtcTicks) * NsPerTick / snapshot.HalfLifeNs;
-        _snapshot = snapshot;
         _left = double.Exp2(-away) * settings.HalfLifeNs / snapshot.HalfLifeNs;
-        _next++;
-        _covered = run.FirstSlice + run.Count;
         int several = settings.SliceBytes / snapshot.SliceBytes;
         for (int i = 0; i < heats.Length; i++)
         {
@@ -86,7 +69,6 @@ public sealed class HeatFileReader(HeatSettings settings, long slices, long utcT
             Add(slice, heats[i]);
         }
 
-        IsWhole = run.IsLast;
         return null;
     }
 

@@ -93,6 +93,7 @@ internal static class VerbHandlers
         new SetStorageTierScheduleHandler(services),
         new GetStorageTierHeatMapHandler(services),
         new ShowStorageTierHeatMapHandler(services),
+        new CompareStorageTierHeatMapHandler(),
         new ExportStorageTierHeatMapHandler(services),
         new ImportStorageTierHeatMapHandler(services),
         new GetStorageTierExplanationHandler(services),

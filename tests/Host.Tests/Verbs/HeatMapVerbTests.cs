@@ -209,6 +209,34 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     });
 
     /// <summary>Gives a virtual disk so many requests on each of these slices.</summary>
+    [Fact]
+    public async Task Two_files_are_compared()
+    {
+        (string before, string after, string coarse) = (_host.Image("before"), _host.Image("after"), _host.Image("coarse"));
+        await HeatAsync("d", Slice, 16, (3, 5), (7, 9));
+        await OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = before });
+        await HeatAsync("d", Slice, 16, (3, 5), (7, 2), (8, 4));
+        await OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "d", ["Path"] = after });
+        JsonElement reply = await OkAsync(
+            "Compare-StorageTierHeatMap", new() { ["ReferencePath"] = before, ["DifferencePath"] = after, ["Greatest"] = 2 });
+        Assert.Equal(
+            [(7L * Slice, 9, 2, -7), (8L * Slice, 0, 4, 4)],
+            reply.GetProperty("Objects").EnumerateArray().Select(static one => (
+                one.GetProperty("Offset").GetInt64(), Whole(one, "HeatBefore"), Whole(one, "HeatAfter"), Whole(one, "Change"))));
+
+        await HeatAsync("s", 4 * Slice, 12, (1, 1));
+        await OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "s", ["Path"] = coarse });
+        Assert.Contains($"has slices of {4 * Slice} bytes, and -ReferencePath '{before}' of {Slice}", await RefusedAsync(before, coarse));
+        Assert.Contains($"-ReferencePath '/nowhere/at/all' cannot be used by the host", await RefusedAsync("/nowhere/at/all", after));
+        File.WriteAllBytes(after, File.ReadAllBytes(after)[..^1]);
+        Assert.Contains($"-DifferencePath '{after}' cannot be compared. It ends in the middle.", await RefusedAsync(before, after));
+
+        static int Whole(JsonElement one, string property) => (int)Math.Round(one.GetProperty(property).GetDouble());
+
+        async Task<string> RefusedAsync(string reference, string difference) => Error(await _host.SendAsync(
+            "Compare-StorageTierHeatMap", new() { ["ReferencePath"] = reference, ["DifferencePath"] = difference })).GetProperty("ExtendedInformation").GetString()!;
+    }
+
     private async Task HeatAsync(string disk, int slice, int slices, params (int Slice, int Requests)[] used)
     {
         HeatMap map = new HeatMap(new HeatSettings { SliceBytes = slice }, slices);

@@ -16,6 +16,10 @@ namespace TierSpaces.Host.Verbs.StorageTiers;
 /// <param name="path">The file.</param>
 internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus disk, string path)
 {
+    private readonly HeatFileBytes _bytes = new(
+        path, "Path", $"-Path '{path}' cannot be imported into virtual disk '{disk.Description.FriendlyName}'.",
+        "Export the heat again, or import it into a virtual disk that it fits.");
+
     private Guid Id => disk.Description.Id.Value;
 
     /// <summary>Refuses to write where something is, unless it is a file that is to be replaced.</summary>
@@ -30,7 +34,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
 
         if (Libc.StatusOfPath(path, follow: false, out FileStatus there) == 0)
         {
-            RequireRegular(there);
+            _bytes.RequireRegular(there);
             if (!replaces)
             {
                 throw new StorageException(StorageErrors.FileExists, $"-Path '{path}' exists.", "Name another file, or give -Force.", path);
@@ -59,7 +63,7 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw Unusable(e);
+            throw _bytes.Unusable(e);
         }
         finally
         {
@@ -75,34 +79,8 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
     public async Task<HeatFileReader> ReadAsync()
     {
         HeatFileReader reader = await subsystem.Heat.ReaderAsync(Id).ConfigureAwait(false);
-        try
-        {
-            if (Libc.StatusOfPath(path, follow: true, out FileStatus there) == 0)
-            {
-                RequireRegular(there);   // to open a pipe is to wait for who writes to it
-            }
-
-            await using FileStream file = File.OpenRead(path);
-            byte[] block = new byte[HeatSnapshot.BlockSize];
-            while (await file.ReadAtLeastAsync(block, block.Length, throwOnEndOfStream: false).ConfigureAwait(false) is > 0 and var length)
-            {
-                if (length < block.Length)
-                {
-                    throw Wrong("It ends in the middle.");
-                }
-
-                if (reader.Add(block) is { } trouble)
-                {
-                    throw Wrong(trouble);
-                }
-            }
-        }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
-        {
-            throw Unusable(e);
-        }
-
-        return reader.IsWhole ? reader : throw Wrong("Its end is missing.");
+        await _bytes.ReadAsync(block => reader.Add(block), () => reader.IsWhole).ConfigureAwait(false);
+        return reader;
     }
 
     /// <summary>The file as the object users see.</summary>
@@ -127,24 +105,4 @@ internal sealed class HeatFile(StorageSubsystem subsystem, VirtualDiskStatus dis
 
         file.Flush(flushToDisk: true);
     }
-
-    private void RequireRegular(in FileStatus status)
-    {
-        if (!status.IsRegularFile)
-        {
-            throw new StorageException(
-                StorageErrors.InvalidParameter, $"-Path '{path}' is no regular file, but a device, a pipe, a folder or a link.", "Name a regular file.", path);
-        }
-    }
-
-    private StorageException Wrong(string trouble) => new(
-        StorageErrors.InvalidParameter, $"-Path '{path}' cannot be imported into virtual disk '{disk.Description.FriendlyName}'. {trouble}",
-        "Export the heat again, or import it into a virtual disk that it fits.", path);
-
-    private StorageException Unusable(Exception e) => new(
-        e is FileNotFoundException or DirectoryNotFoundException ? StorageErrors.FileNotFound
-        : e is UnauthorizedAccessException ? StorageErrors.AccessDenied
-        : StorageErrors.InvalidParameter,
-        $"-Path '{path}' cannot be used by the host: {e.Message}",
-        "Name a file in a folder that is there, which the host may use and whose file system has room.", path, e);
 }
