@@ -3,7 +3,9 @@ using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Tiering;
 
-/// <summary>Checks the blocks of a file with heat, one after the other: each is as it was written, follows the one before, and the last ends the file.</summary>
+/// <summary>
+/// Checks the blocks of a file with heat, one after the other: each is as it was written, follows the one before, and the last ends the file.
+/// </summary>
 internal sealed class HeatBlocks
 {
     private int _next;

@@ -50,7 +50,8 @@ public sealed class HeatFileContents
         if (other.SliceBytes != SliceBytes)
         {
             throw new ArgumentException(
-                string.Create(CultureInfo.InvariantCulture, $"The slices have {SliceBytes} and {other.SliceBytes} bytes; they must be as large."), nameof(other));
+                string.Create(CultureInfo.InvariantCulture, $"The slices have {SliceBytes} and {other.SliceBytes} bytes; they must be as large."),
+                nameof(other));
         }
 
         // Heat is a rate times the half-life.

@@ -233,8 +233,12 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
 
         static int Whole(JsonElement one, string property) => (int)Math.Round(one.GetProperty(property).GetDouble());
 
-        async Task<string> RefusedAsync(string reference, string difference) => Error(await _host.SendAsync(
-            "Compare-StorageTierHeatMap", new() { ["ReferencePath"] = reference, ["DifferencePath"] = difference })).GetProperty("ExtendedInformation").GetString()!;
+        async Task<string> RefusedAsync(string reference, string difference)
+        {
+            JsonElement answer = await _host.SendAsync(
+                "Compare-StorageTierHeatMap", new() { ["ReferencePath"] = reference, ["DifferencePath"] = difference });
+            return Error(answer).GetProperty("ExtendedInformation").GetString()!;
+        }
     }
 
     private async Task HeatAsync(string disk, int slice, int slices, params (int Slice, int Requests)[] used)
