@@ -39,8 +39,8 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public bool? IsPowerProtected { get; init; }
 
     [VerbParameter(
-        "How many virtual disks are repaired at a time.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName",
-        WithoutEffect = "virtual disks are repaired in parallel.", Default = "Parallel")]
+        "Whether virtual disks are repaired one after the other (Sequential) or side by side (Parallel).",
+        Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
     public RepairPolicy? RepairPolicy { get; init; }
 
     [VerbParameter("Whether missing disks are retired.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]

@@ -53,6 +53,9 @@ public sealed record PoolDescription
     /// <summary>Version of the format: <see cref="OldestFormat"/> to <see cref="NewestFormat"/>. It never falls.</summary>
     public ushort FormatVersion { get; init; } = OldestFormat;
 
+    /// <summary>Whether its virtual disks are repaired one after the other, and not side by side.</summary>
+    public bool RepairsInTurn { get; init; }
+
     /// <summary>The first version: the metadata disks of the pool vote.</summary>
     public const ushort OldestFormat = 1;
 
@@ -91,9 +94,14 @@ public sealed record PoolDescription
         }
 
         to.U64(LentWriteCacheSizeMax);
-        if (FormatVersion > OldestFormat)
+        if (FormatVersion > OldestFormat || RepairsInTurn)
         {
             to.U16(FormatVersion);
+        }
+
+        if (RepairsInTurn)
+        {
+            to.Bool(RepairsInTurn);
         }
     }
 
@@ -116,6 +124,7 @@ public sealed record PoolDescription
         ResiliencySettings = ResiliencyDefaults.DecodeAll(ref from),
         LentWriteCacheSizeMax = from.Remaining > 0 ? from.U64() : ulong.MaxValue,   // appended later
         FormatVersion = DecodeFormat(ref from),
+        RepairsInTurn = from.Remaining > 0 && from.Bool(),   // appended later
     };
 
     private static ushort DecodeFormat(ref ByteReader from)

@@ -13,7 +13,8 @@ namespace TierSpaces.Engine.Management;
 //  2. Stale copies that can be made whole are repaired: at once, and after a repair that left some, later each time that one leaves more than half of what
 //     the one before left. A repair that a user has stopped begins again when another disk is back or is to be left.
 //  3. A repair that began by itself does not verify, and is not kept in the metadata: with the next host it begins by itself again.
-//  4. A disk that slabs are to leave is looked at when it first is one, whatever time the next look has.
+//  4. Where the pool says so, no repair begins while that of another virtual disk is under way. Those that an earlier host left go on side by side.
+//  5. A disk that slabs are to leave is looked at when it first is one, whatever time the next look has.
 
 /// <summary>Repairs virtual disks, on command and by itself.</summary>
 public sealed class RepairService
@@ -53,12 +54,19 @@ public sealed class RepairService
     /// <summary>
     /// Repairs a virtual disk: copies that are behind are brought up to date, copies on retired disks, and on missing ones where the pool's
     /// policy gives those up, are rebuilt on other disks; then everything is verified and healed. Joins a repair of
-    /// the same virtual disk that is under way, which verifies from then on too. Completes when the job has ended, however it has.
+    /// the same virtual disk that is under way, which verifies from then on too. Where the virtual disks of the pool are repaired in turn, it begins when the
+    /// repairs of others have ended. Completes when the job has ended, however it has.
     /// </summary>
     /// <exception cref="ManagementException">The virtual disk is not there, or cannot be used.</exception>
     public Task<JobStatus> RepairAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
     {
-        StorageJob job = await _core.Verbs.Enqueue(() => LaneTask.FromResult(StartRepair(virtualDisk)));   // the wait holds up no other verb
+        StorageJob job = await _core.Verbs.Enqueue(() => LaneTask.FromResult(StartRepair(virtualDisk)));   // the waits hold up no other verb
+        while (job.Spec.VirtualDisk != virtualDisk)
+        {
+            await job.WaitForEnd();
+            job = await _core.Verbs.Enqueue(() => LaneTask.FromResult(StartRepair(virtualDisk)));
+        }
+
         await job.WaitForEnd();
         return JobStatus.Of(job);
     });
@@ -80,7 +88,7 @@ public sealed class RepairService
     {
         foreach ((ManagedPool owner, ManagedVirtualDisk disk) in _core.Pools.UsersOf(managed).ToArray())
         {
-            if (await disk.Ask(static open => open is { Fault: IoError.None, BytesToResync: > 0 }) && owner.Has(disk))
+            if (await disk.Ask(static open => open is { Fault: IoError.None, BytesToResync: > 0 }) && owner.Has(disk) && RepairBefore(owner, disk) is null)
             {
                 BeginRepair(owner, disk);
             }
@@ -94,7 +102,8 @@ public sealed class RepairService
     {
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
-            if (disk.Status.Fault != IoError.None || _runner.RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep })
+            if (disk.Status.Fault != IoError.None || _runner.RepairOf(managed, disk) is { Step: ResyncStep or RegenerateStep }
+                || RepairBefore(managed, disk) is not null)
             {
                 continue;
             }
@@ -107,7 +116,7 @@ public sealed class RepairService
 
             disk.LookedAtFor = leaving;
             disk.RepairNotBeforeNs = _core.Lane.NowNs + (leaving.Length > 0 ? LeavingLookNs : LookNs);
-            if (await IsRepairDue(pool, disk, leaving) && managed.Has(disk))
+            if (await IsRepairDue(pool, disk, leaving) && managed.Has(disk) && RepairBefore(managed, disk) is null)
             {
                 disk.RepairNotBeforeNs = _core.Lane.NowNs + _core.Options.Healing.RetryNs;
                 BeginRepair(managed, disk);
@@ -146,10 +155,21 @@ public sealed class RepairService
         }, kind == JobKind.Repair ? job => NoteEnded(managed, job) : null);
     }
 
+    /// <summary>The repair of another virtual disk that is to end before this one is repaired; null: there is none.</summary>
+    private StorageJob? RepairBefore(ManagedPool managed, ManagedVirtualDisk disk) => managed.Pool?.State.Pool?.RepairsInTurn == true
+        ? _runner.Running(managed.Id.Value).FirstOrDefault(job => job.Spec.Kind == JobKind.Repair && job.Spec.VirtualDisk != disk.Description.Id.Value)
+        : null;
+
+    /// <summary>Starts the repair of a virtual disk, or joins it; if that of another one is to end before, returns that.</summary>
     private StorageJob StartRepair(Guid virtualDisk)
     {
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(virtualDisk);
         RequireRepairable(disk);
+        if (_runner.RepairOf(managed, disk) is null && RepairBefore(managed, disk) is { } before)
+        {
+            return before;
+        }
+
         StorageJob job = _runner.RepairOf(managed, disk) is { IsEnding: false } running
             ? running : StartJob(managed, disk, JobKind.Repair, _core.Lane.NewGuid(), null);
         if (job.Spec.Verify is { IsGiven: false } verify)

@@ -48,7 +48,7 @@ internal static class StoragePoolMapping
             LentWriteCacheSize = (ulong)pool.RemoteCacheBytes,
             LentWriteCacheSizeMax = settings.LentWriteCacheSizeMax,
             IsPowerProtected = settings.IsPowerProtected,
-            RepairPolicy = DisplayName.Of(RepairPolicy.Parallel),
+            RepairPolicy = DisplayName.Of(settings.RepairsInTurn ? RepairPolicy.Sequential : RepairPolicy.Parallel),
             EnclosureAwareDefault = settings.EnclosureAwareDefault,
             FaultDomainAwarenessDefault = DisplayName.Of((FaultDomainType)settings.FaultDomainAwarenessDefault),
             RetireMissingPhysicalDisks = DisplayName.Of((Contracts.RetireMissingPhysicalDisks)settings.RetireMissingPhysicalDisks),

@@ -69,6 +69,7 @@ internal sealed class SetStoragePoolHandler(HostServices services) : VerbHandler
             PoolSettings.Threshold(request.ThinProvisioningAlertThresholds) ?? settings.ThinProvisioningAlertThreshold,
         RetireMissingPhysicalDisks = (Engine.Formats.RetireMissingPhysicalDisks?)request.RetireMissingPhysicalDisks
             ?? settings.RetireMissingPhysicalDisks,
+        RepairsInTurn = request.RepairPolicy is { } policy ? policy == RepairPolicy.Sequential : settings.RepairsInTurn,
         LentWriteCacheSizeMax = request.LentWriteCacheSizeMax ?? settings.LentWriteCacheSizeMax,
     };
 }
