@@ -44,7 +44,8 @@ internal static class RecordSamples
     [
         (new PoolCreated(Pool), "name, slab bytes (8), created (8), resiliency name, provisioning (1), sector (2), write cache (8), "
             + "auto write cache (1), alert % (1), power protected (1), read-only (1), enclosure aware (1), fault domain (1), retire missing (1), "
-            + "count (4) of: name, columns (2), interleave (4), copies (2), redundancy (2); maximum for remote write caches (8), a body may end before it: no limit"),
+            + "count (4) of: name, columns (2), interleave (4), copies (2), redundancy (2); maximum for remote write caches (8), a body may end before it: no limit"
+            + "; format version (2), left out where it is 1 and nothing follows; repairs in turn (1), left out where they are side by side"),
         (new PoolChanged(Pool with { IsReadOnly = true }), "as PoolCreated"),
         (new Counters(3, 9), "next disk (4), next space (4); in checkpoints only"),
         (new DiskAdded(Disk), "number (2), id (16), name, size (8), slabs (4), media (2), bus (2), logical sector (2), physical sector (2), "
