@@ -13,10 +13,10 @@ namespace TierSpaces.Acceptance;
 public partial class RandomKillTests
 {
     private const int Seed = 20;
-    private const int HostKills = 22;
     private const int Allocations = 24;
     private const int AtOnce = 3;
     private const int WriteLength = 64 << 10;
+    private static readonly int s_hostKills = Environment.GetEnvironmentVariable("TIERSPACES_TEST_LONG") == "1" ? 44 : 12;
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(5);
     private static readonly string[] s_kinds = ["load", "create", "allocate", "resize"];
 
@@ -41,9 +41,9 @@ public partial class RandomKillTests
         Tool.Run("sync", "-f", mount);
 
         Stopwatch watch = Stopwatch.StartNew();
-        for (int i = 0; i < HostKills; i++)
+        for (int i = 0; i < s_hostKills; i++)
         {
-            if (i % (HostKills / 2) == HostKills / 4)
+            if (i % (s_hostKills / 2) == s_hostKills / 4)
             {
                 KillSupervisor(home);
             }
@@ -56,7 +56,7 @@ public partial class RandomKillTests
         FileSystem.Check("ext4", device);
         Assert.True(_interrupted.Values.Sum() > 0, "No kill fell inside anything.");
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"random kills: seed {Seed}, {HostKills} of the host, 2 of the supervisor in {watch.Elapsed.TotalSeconds:F0} s; host back after {_pauses.Average():F2} s on average, {_pauses.Max():F2} s at most; rounds with work unacknowledged: {string.Join(", ", _interrupted.Select(pair => $"{pair.Key} {pair.Value}"))}"));
+            $"random kills: seed {Seed}, {s_hostKills} of the host, 2 of the supervisor in {watch.Elapsed.TotalSeconds:F0} s; host back after {_pauses.Average():F2} s on average, {_pauses.Max():F2} s at most; rounds with work unacknowledged: {string.Join(", ", _interrupted.Select(pair => $"{pair.Key} {pair.Value}"))}"));
     }
 
     private void Kill(Home home, string kind, string mount)

@@ -17,7 +17,7 @@ public class TierKillCycleTests
     private const int HeatMilliseconds = 500;
     private const int LoadLeastMilliseconds = 1900;
     private const int LoadMostMilliseconds = 2400;
-    private static readonly int s_cycles = Environment.GetEnvironmentVariable("TIERSPACES_TEST_LONG") == "1" ? 300 : 6;
+    private static readonly int s_cycles = Environment.GetEnvironmentVariable("TIERSPACES_TEST_LONG") == "1" ? 300 : 4;
 
     [Fact]
     public void Acknowledged_writes_survive_kills_while_slices_move_and_nothing_is_leaked()
