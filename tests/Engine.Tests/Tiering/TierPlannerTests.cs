@@ -254,9 +254,23 @@ public sealed class TierPlannerTests
     }
 
     [Fact]
+    public void Nothing_moves_on_a_disk_with_one_tier_whatever_is_asked_for()
+    {
+        TierWorld world = new([10], 8);
+        world.MapInOrder();
+        (world.Heat[0], world.Heat[7]) = (500, 1);
+        TierPlan plan = world.Plan(new TierPlanSettings { FreeReservePercent = 50, ColdBelow = 100, MinimumHeat = 1000 });
+        Assert.Empty(plan.Moves);
+        Assert.Equal([1.0], plan.ShareBefore);
+        Assert.Equal([1.0], plan.ShareAfter);
+        Assert.Equal(0, plan.MovesLeftOut);
+        Assert.Empty(plan.Thresholds);
+    }
+
+    [Fact]
     public void Impossible_requests_are_refused()
     {
-        Assert.Throws<ArgumentException>(static () => new TierWorld([10], 5).Plan());
+        Assert.Throws<ArgumentException>(static () => new TierWorld([], 5).Plan());
         Assert.Throws<ArgumentException>(static () => new TierWorld([10, -1], 5).Plan());
         Assert.Throws<ArgumentException>(static () => new TierWorld([10, 10], 5) { Spare = [1] }.Plan());
         Assert.Throws<ArgumentException>(static () => new TierWorld([10, 10], 5).Plan(new TierPlanSettings { Hysteresis = 0.9 }));
