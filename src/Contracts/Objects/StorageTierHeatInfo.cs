@@ -34,10 +34,7 @@ public sealed record StorageTierHeatInfo
     /// <summary>Friendly name of the tier it is pinned to; null for none.</summary>
     public string? PinnedTier { get; init; }
 
-    /// <summary>
-    /// Reason for its place: FirstWrite, Ahead (with the first write of a neighbour, at most a minute ago unless the host was killed), Promoted, MadeRoom,
-    /// Pinned, Cold, Reserve or Demoted; null while the slice has no place.
-    /// </summary>
+    /// <summary>Reason for its place: FirstWrite, Promoted, MadeRoom, Pinned, Cold, Reserve or Demoted; null while the slice has no place.</summary>
     public string? Reason { get; init; }
 
     /// <summary>Time at which the slice came to its place, to the hour, UTC; null while it has none.</summary>

@@ -69,6 +69,11 @@ public sealed class TieredStore : IBackingStore
     /// <summary>The map in force.</summary>
     public SliceMapState Map => _table.Map;
 
+    /// <summary>
+    /// Place of a slice as users know it: one that has a place and was not written is nowhere, and one that was is there by its first write.
+    /// </summary>
+    public SliceEntry PlaceOf(int slice) => _ahead.Contains(slice) ? SliceEntry.None : _table[slice].Written;
+
     /// <summary>Slices moved since the store was opened.</summary>
     public long SlicesMoved => _mover.SlicesMoved;
 

@@ -138,7 +138,7 @@ public sealed class DiskTiering
     /// <summary>Returns the place of a slice, its tier counted from the fastest.</summary>
     public SliceEntry PlaceOf(int slice)
     {
-        SliceEntry entry = Store.Map[slice];
+        SliceEntry entry = Store.PlaceOf(slice);
         return entry.IsMapped ? entry.WithTier(Store.Order.IndexOf(entry.Tier)) : entry;
     }
 

@@ -27,7 +27,9 @@ public sealed class SlicesAheadTests
         Assert.Equal(IoError.None, world.Lane.Run(tiers.Status(5 * Slice, 2 * Slice, extents)));
         Assert.Equal([new StoreExtent(2 * Slice, ExtentState.Zero | ExtentState.Hole)], extents);
 
+        Assert.False(tiers.PlaceOf(5).IsMapped);
         Write(world, 5, 8);
+        Assert.Equal((0, SliceReason.FirstWrite), (tiers.PlaceOf(5).Tier, tiers.PlaceOf(5).Reason));
         Assert.Equal((3L, 2L, 2L), (tiers.CountersOf(0)!.SlicesAhead, tiers.CountersOf(0)!.SlicesAllocated, tiers.CountersOf(0)!.FirstWrites));
         Assert.All(Read(world, 5), value => Assert.Equal(8, value));
     }

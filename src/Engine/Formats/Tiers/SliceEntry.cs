@@ -60,6 +60,9 @@ public readonly record struct SliceEntry(ulong Bits)
     /// <summary>Number of its tier; −1: nowhere.</summary>
     public int Tier => (int)(Bits >> 32 & 15) - 1;
 
+    /// <summary>The same once it was written: <see cref="SliceReason.FirstWrite"/> in place of <see cref="SliceReason.Ahead"/>.</summary>
+    internal SliceEntry Written => IsMapped && Reason == SliceReason.Ahead ? new(Bits & ~(15UL << 36)) : this;
+
     /// <summary>The same with its tier called by another number.</summary>
     internal SliceEntry WithTier(int tier) => new((Bits & ~(15UL << 32)) | ((ulong)(tier + 1) << 32));
 

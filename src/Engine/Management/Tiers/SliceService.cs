@@ -48,13 +48,12 @@ public sealed class SliceService
 
     private static async LaneTask<HeatRanking> RankingOf(DiskTiering tiering, ILane lane)
     {
-        SliceMapState map = tiering.Store.Map;
         long now = tiering.Now;
         List<float> heats = [];
         int looked = 0;
         foreach ((long slice, double heat) in tiering.Heat.Touched(now))
         {
-            if (map[(int)slice].IsMapped)
+            if (tiering.Store.PlaceOf((int)slice).IsMapped)
             {
                 heats.Add((float)heat);
             }

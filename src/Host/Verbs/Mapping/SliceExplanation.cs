@@ -77,7 +77,7 @@ internal sealed class SliceExplanation(VirtualDiskDescription disk, HeatRanking 
         string.Create(CultureInfo.InvariantCulture,
             $"It is on tier '{NameOf(slice.Entry.Tier)}' since the hour that began at {SliceMapping.SinceOf(slice):yyyy-MM-dd HH}:00 UTC, ") + slice.Entry.Reason switch
         {
-            SliceReason.FirstWrite or SliceReason.Ahead => "where its first write found room.",
+            SliceReason.FirstWrite => "where its first write found room.",
             SliceReason.Promoted => "brought there for being hot.",
             SliceReason.MadeRoom => "moved out of the way of a hotter slice.",
             SliceReason.Pinned => "brought there by its pin.",
