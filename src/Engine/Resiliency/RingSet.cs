@@ -10,9 +10,10 @@ namespace TierSpaces.Engine.Resiliency;
 /// <param name="fail">Lets nothing be promised any more, for a reason in words; gives the error.</param>
 internal sealed class RingSet(IMemberHost host, SpaceMembers members, int slabSize, Func<IoError, string, IoError> fail)
 {
-    // A step is one request to each disk, and the pause after it is as long whatever its size: a repair, whose share of the disks is set, takes large ones.
-    private const int RepairStep = 512 << 10;
-    private const int MoveStep = 64 << 10;
+    // A step is one request to each disk, and the pause after it is as long whatever its size: a repair, whose share of the disks is set, takes large ones,
+    // of a ring a thirty-second at most: its owner waits for a step.
+    private const int RepairStepMax = 512 << 10;
+    private const int StepMin = 64 << 10;
 
     private readonly List<RingMedium> _rings = [];
 
@@ -75,7 +76,7 @@ internal sealed class RingSet(IMemberHost host, SpaceMembers members, int slabSi
 
     /// <summary>Moves a copy to other places, one disk's; the former ones are free when it is done.</summary>
     internal async LaneTask<RepairEnd> Move(RingMedium ring, int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, Func<int, LaneTask<bool>> pace) =>
-        EndOf(await Rebuild(ring, copy, places, () => Decide(commit), pace, MoveStep));
+        EndOf(await Rebuild(ring, copy, places, () => Decide(commit), pace, StepMin));
 
     /// <summary>Fails if a commit returned NoSpace: it may still be applied later, so the current slab is unknown and nothing more is written.</summary>
     internal async LaneTask<IoError> Decide(Func<LaneTask<IoError>> commit)
@@ -97,13 +98,16 @@ internal sealed class RingSet(IMemberHost host, SpaceMembers members, int slabSi
         return error;
     }
 
+    private static int RepairStepOf(RingMedium ring) =>
+        (int)Math.Clamp((long)ring.Blocks * JournalBlock.Size / 32 / StepMin * StepMin, StepMin, RepairStepMax);
+
     private bool IsRepairable(RingMedium ring, int copy) => ring.HasSource && ring.IsStale(copy) && members.IsLive(ring.PlacesOf(copy)[0].Disk);
 
     private async LaneTask<RepairEnd> Resync(RingMedium ring, int copy, Func<int, LaneTask<bool>> pace)
     {
         IoError error = await ring.MarkDropped();   // what is not marked yet could not be taken off
         error = error == IoError.None
-            ? await Rebuild(ring, copy, [.. ring.PlacesOf(copy)], () => ring.ClearStale(copy), pace, RepairStep)
+            ? await Rebuild(ring, copy, [.. ring.PlacesOf(copy)], () => ring.ClearStale(copy), pace, RepairStepOf(ring))
             : error;
         if (error == IoError.NoSpace && await ring.MarkStale(copy) != IoError.None)
         {

@@ -32,7 +32,8 @@ public sealed class HeatFileContents
     /// <summary>Takes the next block of <see cref="HeatSnapshot.BlockSize"/> bytes; what is wrong with it, null when nothing is.</summary>
     public string? Add(ReadOnlySpan<byte> block)
     {
-        _trouble ??= _blocks.Add(block, out HeatRun run);
+        HeatRun run = default;
+        _trouble ??= _blocks.Add(block, out run);
         if (_trouble is null && run.Count > 0)
         {
             _runs.Add((run.FirstSlice, HeatSnapshot.Heats(block)[..run.Count].ToArray()));

@@ -10,9 +10,9 @@ internal delegate string? TakeHeatBlock(ReadOnlySpan<byte> block);
 /// <summary>Reads a file with heat, block by block, and says what is wrong with it.</summary>
 /// <param name="path">The file.</param>
 /// <param name="parameter">Parameter that named it.</param>
-/// <param name="refusal">First sentence of what is said of a file that does not fit.</param>
+/// <param name="rejection">First sentence of the error of a file that does not fit.</param>
 /// <param name="remedy">What to do about that.</param>
-internal sealed class HeatFileBytes(string path, string parameter, string refusal, string remedy)
+internal sealed class HeatFileBytes(string path, string parameter, string rejection, string remedy)
 {
     /// <summary>Reads the file, all of it.</summary>
     /// <exception cref="StorageException">It cannot be read, is damaged, or is refused.</exception>
@@ -70,5 +70,5 @@ internal sealed class HeatFileBytes(string path, string parameter, string refusa
         $"-{parameter} '{path}' cannot be used by the host: {e.Message}",
         "Name a file in a folder that is there, which the host may use and whose file system has room.", path, e);
 
-    private StorageException Wrong(string trouble) => new(StorageErrors.InvalidParameter, $"{refusal} {trouble}", remedy, path);
+    private StorageException Wrong(string trouble) => new(StorageErrors.InvalidParameter, $"{rejection} {trouble}", remedy, path);
 }

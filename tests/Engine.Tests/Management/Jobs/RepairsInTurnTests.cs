@@ -30,6 +30,7 @@ public sealed class RepairsInTurnTests
         Set(inTurn);
         LoseAndWrite();
         _world.PutBack(0);
+        _world.Until(() => Running().Length > 0);
         Assert.Equal(most, MostAtOnce(() => _disks.All(IsWhole)));
         Assert.Equal(3, _world.Jobs.Select(static job => job.VirtualDisk).Distinct().Count());
         Assert.All(_world.Jobs, static job => Assert.Equal(("Regeneration", JobState.Completed), (job.Name, job.State)));
