@@ -220,9 +220,9 @@ public sealed class StorageSubsystemTests : IAsyncLifetime
 
         for (Stopwatch watch = Stopwatch.StartNew(); watch.Elapsed < TimeSpan.FromSeconds(40); await Task.Delay(200))
         {
-            if (Assert.Single(await _subsystem.Pools.ListAsync()).IsOpen)
+            if (Assert.Single(await _subsystem.Pools.ListAsync()) is { IsOpen: true, Health: HealthStatus.Healthy })
             {
-                break;
+                break;   // open with two of the disks, it is healthy once the third has joined
             }
         }
 
