@@ -91,7 +91,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
         await OkAsync("Set-StoragePool", new()
         {
             ["FriendlyName"] = "q", ["ThinProvisioningAlertThresholds"] = new[] { 50 }, ["RetireMissingPhysicalDisks"] = "Never", ["ScrubIntervalDays"] = 3,
-            ["IsPowerProtected"] = true,
+            ["IsPowerProtected"] = true, ["RepairPolicy"] = "Sequential",
         });
         await OkAsync("Set-StorageSubSystem", new() { ["FriendlyName"] = "*", ["VirtualDiskRepairQueueDepth"] = "Low" });
         await OkAsync("Set-ResiliencySetting", new()
