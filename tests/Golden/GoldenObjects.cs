@@ -118,8 +118,8 @@ internal static class GoldenObjects
 
     /// <summary>
     /// Whether a property of an object is not compared. What a virtual disk with parity has allocated once counted the parity; an image file without a place
-    /// had no location, and now has its path, which is one of the present host. Jobs did not name their virtual disks. A repair that the present host began has a name of its own, copies what a disk
-    /// can lack, and verifies nothing: that is the work of a scrub.
+    /// had no location, and now has its path, which is one of the present host. Jobs did not name their virtual disks. A repair that the present host began
+    /// has a name of its own, copies what a disk can lack, and verifies nothing: that is the work of a scrub.
     /// </summary>
     private static bool IsLeftOut(JsonObject owner, string property) => s_leftOut.ContainsKey(property)
         || (property is "Name" or "BytesTotal" or "BlocksHealed" or "BlocksLost" or "BlocksDiffering"
