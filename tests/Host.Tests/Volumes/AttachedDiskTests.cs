@@ -295,6 +295,17 @@ public sealed class AttachedDiskTests : IDisposable
     }
 
     [Fact]
+    public void A_device_grows_with_a_tier_of_its_disk()
+    {
+        Prepare();
+        Ok("New-StorageTier", "p", "-FriendlyName", "Flash", "-MediaType", "SSD");
+        Ok("New-VirtualDisk", "p", "-FriendlyName", "Data", "-StorageTiers", "Flash", "-StorageTierSizes", "200MB", "-WriteCacheSize", "0");
+        AttachThroughNbdkit("Data");
+        Ok("Resize-StorageTier", "Data_Flash", "-Size", "300MB");
+        Assert.InRange(DeviceBytes(), 300L << 20, 310L << 20);
+    }
+
+    [Fact]
     public void A_disk_in_use_keeps_the_size_of_its_device_and_errors_say_how_it_gets_the_new_one()
     {
         Prepare();

@@ -177,13 +177,15 @@ public sealed class VolumeVerbTests : IDisposable
     public void A_disk_whose_device_is_gone_is_no_disk()
     {
         Prepare();
-        string device = Text(_scratch.One("Get-Disk"), "Location");
-        string file = $"/sys/block/{Path.GetFileName(device)}/loop/backing_file";
         Scratch.Eventually("a disk without a device is no disk", () =>
         {
-            if (File.Exists(file) && File.ReadAllText(file).StartsWith(_scratch.Root, StringComparison.Ordinal))
+            foreach (JsonElement disk in All("Get-Disk"))   // another device where the host has made one in between
             {
-                Tool.Run("losetup", "--detach", device);   // again where the host has made another in between
+                string file = $"/sys/block/{Path.GetFileName(Text(disk, "Location"))}/loop/backing_file";
+                if (File.Exists(file) && File.ReadAllText(file).StartsWith(_scratch.Root, StringComparison.Ordinal))
+                {
+                    Tool.Run("losetup", "--detach", Text(disk, "Location"));
+                }
             }
 
             return _scratch.Run("Get-Disk", "-Json").Output.Trim() == "[]"

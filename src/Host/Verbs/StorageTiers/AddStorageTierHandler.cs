@@ -27,6 +27,7 @@ internal sealed class AddStorageTierHandler(HostServices services) : VerbHandler
                 if (!reply.IsWhatIf)
                 {
                     StorageTierStatus added = await services.Subsystem.Tiers.AddAsync(disk.Description.Id.Value, tier).ConfigureAwait(false);
+                    await GrownDevice.FollowAsync(services, all, disk.Description.Id.Value, "Add-StorageTier", reply.Warn).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [added.ToInfo()] : []);
                 }
 

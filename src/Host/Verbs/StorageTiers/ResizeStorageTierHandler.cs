@@ -25,6 +25,7 @@ internal sealed class ResizeStorageTierHandler(HostServices services) : VerbHand
                 if (!reply.IsWhatIf)
                 {
                     StorageTierStatus resized = await services.Subsystem.Tiers.ResizeAsync(tier.UniqueId, size).ConfigureAwait(false);
+                    await GrownDevice.FollowAsync(services, all, plan.Disk.Id.Value, "Resize-StorageTier", reply.Warn).ConfigureAwait(false);
                     reply.Add(request.PassThru ? [resized.ToInfo()] : []);
                 }
             }).ConfigureAwait(false);

@@ -29,49 +29,9 @@ internal sealed class ResizeVirtualDiskHandler(HostServices services) : VerbHand
 
                 VirtualDiskStatus resized = await services.Subsystem.VirtualDisks.ResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
                 reply.Tell(PlacementText.OfGrowth(plan, all));
-                if (resized.Description.SizeBytes != disk.Description.SizeBytes && !await TryRenewDeviceAsync(resized, reply.Warn).ConfigureAwait(false))
-                {
-                    reply.Warn($"{services.ToInfo(all, resized).DevicePath} is in use and keeps its old size until virtual disk "
-                        + $"'{resized.Description.FriendlyName}' is disconnected and connected again; new NBD clients see the new size at once.");
-                }
-
+                await GrownDevice.FollowAsync(services, all, disk.Description.Id.Value, "Resize-VirtualDisk", reply.Warn).ConfigureAwait(false);
                 reply.Add(request.PassThru ? [services.ToInfo(all, resized)] : []);
             }).ConfigureAwait(false);
         }
-    }
-
-    /// <summary>
-    /// Gives the block device of a virtual disk, if it has one, the size that the disk has now; false if it would have to be made again and is in use.
-    /// </summary>
-    private async Task<bool> TryRenewDeviceAsync(VirtualDiskStatus disk, Action<string> warn)
-    {
-        string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
-        if (services.Attachments.OutcomeOf(id) is not { DevicePath: not null, Method: var method })
-        {
-            return true;
-        }
-
-        using IDisposable gate = await services.Volumes.Gates.EnterAsync(id, "Resize-VirtualDisk").ConfigureAwait(false);
-        if (services.Attachments.TryResize(id))
-        {
-            return true;
-        }
-
-        try
-        {
-            services.Attachments.Detach(id);
-        }
-        catch (StorageException)
-        {
-            return false;
-        }
-
-        services.Attach(disk, Enum.Parse<AttachMethod>(method));
-        if (services.Attachments.OutcomeOf(id)is { DevicePath: null, Reason: { } reason })
-        {
-            warn($"{reason} Connect-VirtualDisk tries again.");
-        }
-
-        return true;
     }
 }
