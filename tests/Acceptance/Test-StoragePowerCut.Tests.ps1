@@ -30,8 +30,8 @@ Describe 'Test-StoragePowerCut' {
     }
 
     It 'prints a table' {
-        Test-StoragePowerCut Simple -NumberOfColumns 1 -Size 1MB -Cuts 1 -Seed 77 | Out-String -Width 200 |
-            Should -Match '(?s)ResiliencySettingName.*Cuts.*CrashStates.*Violations.*Simple.*77'
+        Test-StoragePowerCut Simple -NumberOfColumns 1 -Size 1MB -Cuts 1 -Seed 77 | Out-String -Width 80 |
+            Should -Match '(?s)FriendlyName.*Layout.*Cache.*Tiers.*Cuts.*Violations.*Seed.*ElapsedTime.*Simple.*77'
     }
 
     It 'reports a planted fault, as an object and as an error' {
