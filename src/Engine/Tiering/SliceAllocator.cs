@@ -11,7 +11,8 @@ namespace TierSpaces.Engine.Tiering;
 // Invariants
 //  1. A slot is entered in the map only when it reads as zeros, durably.
 //  2. Nothing is acknowledged in a slice before the map that says where it is is durable.
-//  3. One task gives a slice its place. A slice has one place at a time that is or may become its own: a commit that may still be applied is
+//  3. A slice that gets its place ahead of its first write is written only once it is known as such. The map may have it before, with a commit of others.
+//  4. One task gives a slice its place. A slice has one place at a time that is or may become its own: a commit that may still be applied is
 //     repeated, not replaced.
 
 /// <summary>Gives slices their first place.</summary>
@@ -19,13 +20,15 @@ internal sealed class SliceAllocator(
     ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, SlicesAhead ahead, SlotVacator vacator, SliceIo io, TieredStatus status)
 {
     private readonly HashSet<int> _allocating = [];   // slices whose place is being entered in the map
+    private readonly HashSet<int> _early = [];        // those of them that get it ahead of their first write
     private int _slices;   // of the disk
 
     /// <summary>Sets the number of slices of the disk; those behind are given a place only where they are written.</summary>
     internal void SetSlices(int slices) => _slices = slices;
 
     /// <summary>Whether a slice has a place that requests may use.</summary>
-    internal bool IsSettled(int slice) => table[slice].IsMapped && moves.Of(slice) is not { IsGoing: true } && !table.IsUncertain(slice);
+    internal bool IsSettled(int slice) => table[slice].IsMapped && moves.Of(slice) is not { IsGoing: true } && !table.IsUncertain(slice)
+        && (_early.Count == 0 || !_early.Contains(slice));
 
     /// <summary>Whether the place of a slice is being entered in the map.</summary>
     internal bool IsAllocating(int slice) => _allocating.Contains(slice);
@@ -53,13 +56,13 @@ internal sealed class SliceAllocator(
     /// <summary>Gives a slice a place that stays.</summary>
     internal async LaneTask<IoError> Reserve(int slice)
     {
-        ahead.Remove(slice);
         IoError error = IoError.None;
         while (error == IoError.None && !IsSettled(slice))
         {
             error = await Settle(slice);
         }
 
+        ahead.Remove(slice);
         return error;
     }
 
@@ -192,17 +195,19 @@ internal sealed class SliceAllocator(
             changes.Add(new SliceChange(neighbours[i], new SliceEntry(number, slots[i], SliceReason.Ahead, now)));
         }
 
+        List<int> early = [.. changes.Where(static change => change.Entry.Reason == SliceReason.Ahead).Select(static change => change.Slice)];
+        _early.UnionWith(early);
         error = await table.Enter(changes);
+        if (error == IoError.None && early.Count > 0)
+        {
+            ahead.Add(early);
+        }
+
+        _early.ExceptWith(early);
         neighbours.ForEach(neighbour => _allocating.Remove(neighbour));
         if (reason == SliceReason.FirstWrite)
         {
             tier.Counters.NoteAllocated(slice);
-        }
-
-        List<SliceChange> early = changes.FindAll(static change => change.Entry.Reason == SliceReason.Ahead);
-        if (error == IoError.None && early.Count > 0)
-        {
-            ahead.Add(early.ConvertAll(static change => change.Slice));
         }
 
         return error;

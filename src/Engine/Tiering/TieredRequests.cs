@@ -207,11 +207,6 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
             return IoError.None;   // zeros already
         }
 
-        if (ahead.Remove(slice))
-        {
-            await allocator.Confirm([slice]);   // it keeps its room, whatever happens
-        }
-
         while (!allocator.IsSettled(slice))
         {
             if ((flags & WriteFlags.NoHole) == 0 && moves.Of(slice) is null)
@@ -223,6 +218,15 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
             if (settled != IoError.None)
             {
                 return settled;
+            }
+        }
+
+        if (ahead.Remove(slice))
+        {
+            await allocator.Confirm([slice]);   // it keeps its room, whatever happens
+            if (!allocator.IsSettled(slice))
+            {
+                return await ZeroPart(slice, offset, length, flags, isUnmap);   // it has left its place meanwhile
             }
         }
 

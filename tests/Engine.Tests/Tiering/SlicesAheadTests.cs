@@ -34,6 +34,43 @@ public sealed class SlicesAheadTests
         Assert.All(Read(world, 5), value => Assert.Equal(8, value));
     }
 
+    // Commits of several windows go in one group: the map has the places of all of them when the first of these writes goes on.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void Windows_that_are_entered_together_lose_no_write(int seed)
+    {
+        PoolWorld world = NewWorld([200, 200]);
+        int[] order = [.. Enumerable.Range(0, 256)];
+        new Random(seed).Shuffle(order);
+        int next = 0;
+        int running = 32;
+        for (int i = 0; i < 32; i++)
+        {
+            Work().Forget();
+        }
+
+        world.Lane.PumpWhile(() => running > 0, 600_000_000_000);
+        Check(world, [.. order.Select(static slice => (slice, 1 + (slice % 250)))]);
+
+        async LaneTask Work()
+        {
+            IoBuffer buffer = world.Lane.Buffers.Rent(4096);
+            while (next < order.Length)
+            {
+                int slice = order[next++];
+                buffer.Span.Fill((byte)(1 + (slice % 250)));
+                Assert.Equal(IoError.None, await world.Store.Write((long)slice * Slice, buffer, WriteFlags.None));
+                Assert.Equal(IoError.None, await world.Store.Read((long)slice * Slice, buffer));
+                Assert.Equal(1 + (slice % 250), buffer.Span[0]);
+            }
+
+            world.Lane.Buffers.Return(buffer);
+            running--;
+        }
+    }
+
     [Fact]
     public void What_is_not_written_within_a_minute_loses_its_place()
     {
@@ -154,7 +191,7 @@ public sealed class SlicesAheadTests
     private static PoolWorld NewWorld(int[] tiers, bool checksums = true, bool rotates = true)
     {
         SpaceScenario scenario = new(1, 1, checksums, 4096, 0, IsWholePool: true) { TierSlices = tiers };
-        PoolWorld world = PoolWorld.New(4, 64 << 20, 4096, 3, scenario.Spec(3), rotates: rotates);
+        PoolWorld world = PoolWorld.New(4, tiers.Sum() > 100 ? 256 << 20 : 64 << 20, 4096, 3, scenario.Spec(3), rotates: rotates);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         return world;
     }
