@@ -223,6 +223,11 @@ public sealed class CrashSimulation
             await _load.WriteInSequence(5 * stripe, stripe * 3 / 2);
         }
 
+        if (_scenario.ScattersWrites && lane.Next(8) == 0)
+        {
+            await _load.ScatterWrites(24);
+        }
+
         switch (lane.Next(20))
         {
             case < 9:

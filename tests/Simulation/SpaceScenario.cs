@@ -59,6 +59,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(3, 1, true, 512, 2, IsWholePool: true) { Parities = 1, RequestUnit = 512 },
         new(2, 2, true, 512, 1) { SlabSize = JoiningSlab }, new(2, 1, false, 4096, 1) { SlabSize = JoiningSlab },
         new(3, 2, true, 4096, 1, CacheBlocks: 64) { SlabSize = JoiningSlab },
+        new(1, 2, true, 512, 0, IsWholePool: true) { TierSlices = [24, 8], ScattersWrites = true },
     ];
 
     /// <summary>Scenarios that lose one disk more than they can do without; they are tests of their own.</summary>
@@ -93,6 +94,12 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Slices of each tier, fastest first; empty: no tiers.</summary>
     public int[] TierSlices { get; init; } = [];
+
+    /// <summary>
+    /// Whether many first writes go to different windows of slices at once: the metadata disks rotate then, so that the places of several windows are
+    /// entered with one commit.
+    /// </summary>
+    public bool ScattersWrites { get; init; }
 
     /// <summary>Disks of a second pool, the remote cache pool of the write cache; 0: the cache is in the pool of the data.</summary>
     public int CachePoolDisks { get; init; }
@@ -141,13 +148,16 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Disks before their first use.</summary>
     public ISimWorld NewWorld(ulong seed) => IsWholePool
-        ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed), Rotates(seed))
+        ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed), Rotates(seed), FirstWriteWindow(seed))
         : SpaceWorld.New(this, seed);
 
     /// <summary>Whether the virtual disk is on a lane of its own; else on the lane of its pool.</summary>
     public static bool HasDataLane(ulong seed) => seed % 2 == 1;
 
-    private bool Rotates(ulong seed) => TierSlices.Length > 0 && seed % 4 < 2;
+    private bool Rotates(ulong seed) => ScattersWrites || (TierSlices.Length > 0 && seed % 4 < 2);
+
+    /// <summary>All slices of a disk, or a part of them, so that the places of several windows are entered side by side.</summary>
+    private static int FirstWriteWindow(ulong seed) => (seed / 4 % 3) switch { 0 => 2, 1 => 4, _ => 64 };
 
     /// <summary>The virtual disk of a scenario with a whole pool.</summary>
     public VirtualDiskDescription Spec(ulong seed) => new()

@@ -28,8 +28,10 @@ public interface ISliceHost
     /// <summary>The map in force.</summary>
     SliceMapState Map { get; }
 
-    /// <summary>Whether a commit waits for a rotating disk.</summary>
-    bool IsSlow { get; }
+    /// <summary>
+    /// Slices of an aligned window to which the first write into one of them gives places, a power of two: 1 where no commit waits for a rotating disk.
+    /// </summary>
+    int WindowSlices { get; }
 
     /// <summary>Commits changes of the map, all or none.</summary>
     LaneTask<SliceCommit> Commit(IReadOnlyList<SliceChange> changes);

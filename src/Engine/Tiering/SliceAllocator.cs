@@ -6,7 +6,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Tiering;
 
 // A slice that was never written is nowhere and reads as zeros. Its first write gives it a slot of the fastest tier that has room. Where commits are slow,
-// those of its 63 neighbours that are nowhere get one too, as far as that costs nothing but slots: see SlicesAhead.
+// the neighbours in its window that are nowhere get one too, as far as that costs nothing but slots: see SlicesAhead.
 //
 // Invariants
 //  1. A slot is entered in the map only when it reads as zeros, durably.
@@ -72,9 +72,10 @@ internal sealed class SliceAllocator(
     /// </summary>
     internal void LookAhead(int slice)
     {
-        int next = (slice | (SlicesAhead.AtOnce - 1)) + 1;
+        int window = table.WindowSlices;
+        int next = (slice | (window - 1)) + 1;
         int number = table[slice].Tier;
-        if (next - slice == 3 * SlicesAhead.AtOnce / 4 && next < _slices && IsNowhere(next) && SlicesAhead.RoomOf(tiers[number]) >= SlicesAhead.AtOnce
+        if (next - slice == 3 * window / 4 && next < _slices && IsNowhere(next) && SlicesAhead.RoomOf(tiers[number]) >= window
             && TryTakeSlot(tiers[number], out uint slot))
         {
             AllocateAhead(next, number, slot).Forget();
@@ -187,7 +188,7 @@ internal sealed class SliceAllocator(
 
         long now = lane.UtcNow.UtcTicks;
         List<SliceChange> changes = [new SliceChange(slice, new SliceEntry(number, slot, reason, now))];
-        List<int> neighbours = table.IsSlow ? NeighboursOf(slice, tier) : [];
+        List<int> neighbours = NeighboursOf(slice, tier, table.WindowSlices);
         neighbours.ForEach(neighbour => _allocating.Add(neighbour));
         List<uint> slots = neighbours.Count > 0 ? await TakeZeroSlots(tier, neighbours) : [];
         for (int i = 0; i < slots.Count; i++)
@@ -214,14 +215,14 @@ internal sealed class SliceAllocator(
     }
 
     /// <summary>The slices of the aligned window of a slice that may get a place with it: first those behind it.</summary>
-    private List<int> NeighboursOf(int slice, StorageTierStore tier)
+    private List<int> NeighboursOf(int slice, StorageTierStore tier, int window)
     {
         List<int> neighbours = [];
-        long room = slice < SlicesMapped.SystemSlices ? Math.Min(SlicesAhead.RoomOf(tier), SlicesAhead.AtOnce - 1) : 0;
-        int start = slice & ~(SlicesAhead.AtOnce - 1);
-        for (int i = 1; i < SlicesAhead.AtOnce && neighbours.Count < room; i++)
+        long room = slice < SlicesMapped.SystemSlices && window > 1 ? Math.Min(SlicesAhead.RoomOf(tier), window - 1) : 0;
+        int start = slice & ~(window - 1);
+        for (int i = 1; i < window && neighbours.Count < room; i++)
         {
-            int neighbour = start + ((slice - start + i) & (SlicesAhead.AtOnce - 1));
+            int neighbour = start + ((slice - start + i) & (window - 1));
             if (neighbour < _slices && IsNowhere(neighbour))
             {
                 neighbours.Add(neighbour);

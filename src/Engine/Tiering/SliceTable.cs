@@ -23,8 +23,8 @@ internal sealed class SliceTable(ILane lane, ISliceHost host, TieredStatus statu
     /// <summary>The map in force.</summary>
     internal SliceMapState Map => _map;
 
-    /// <summary>Whether a commit waits for a rotating disk.</summary>
-    internal bool IsSlow => host.IsSlow;
+    /// <inheritdoc cref="ISliceHost.WindowSlices"/>
+    internal int WindowSlices => host.WindowSlices;
 
     /// <summary>Place of a slice.</summary>
     internal SliceEntry this[int slice] => _map[slice];

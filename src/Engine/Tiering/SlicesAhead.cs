@@ -19,16 +19,13 @@ namespace TierSpaces.Engine.Tiering;
 /// <summary>The slices that were given a place ahead of their first write.</summary>
 internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, SliceIo io, TieredStatus status)
 {
-    /// <summary>Slices that one commit gives a place at most.</summary>
-    internal const int AtOnce = 64;
-
     /// <summary>Part of the free room of a tier that they may take: one of so many.</summary>
     internal const int PartOfRoom = 2;
 
     /// <summary>Time for which they are kept, in nanoseconds.</summary>
     internal const long KeptNs = 60_000_000_000;
 
-    private const int ConfirmedAtOnce = 4 * AtOnce;   // in one commit, about
+    private const int ConfirmedAtOnce = 256;   // in one commit, about
 
     private readonly HashSet<int> _slices = [];
     private readonly Queue<(long Ns, List<int> Slices)> _batches = new();   // by the time of their commit

@@ -66,7 +66,7 @@ public sealed class PoolWorld : ISimWorld
     public SimHostState State { get; }
 
     /// <summary>Environment of the pool.</summary>
-    public PoolEnvironment Environment { get; }
+    public PoolEnvironment Environment { get; private set; }
 
     /// <summary>The pool, once open.</summary>
     public Pool? Pool { get; private set; }
@@ -82,15 +82,17 @@ public sealed class PoolWorld : ISimWorld
     /// <summary>
     /// Makes a world of blank disks; <paramref name="cachePoolDisks"/> more are for a cache pool. With <paramref name="hasNoJournals"/> a write cache is on
     /// the disks of the data; with <paramref name="hasDataLane"/> the virtual disk is on a lane of its own; with <paramref name="rotates"/> all disks
-    /// count as rotating, so that commits and marks are taken for slow.
+    /// count as rotating, so that commits and marks are taken for slow, and first writes give places to the slices of windows of
+    /// <paramref name="firstWriteWindow"/>.
     /// </summary>
     public static PoolWorld New(
         int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0, bool hasNoJournals = false,
-        bool hasDataLane = false, bool rotates = false) =>
+        bool hasDataLane = false, bool rotates = false, int firstWriteWindow = 64) =>
         new(seed, Media(disks + cachePoolDisks, bytes, sectorSize), new SimHostState(), spec is null ? [] : [spec], disks, hasDataLane, deadlines: null)
         {
             HasNoJournals = hasNoJournals,
             Rotates = rotates,
+            FirstWriteWindow = firstWriteWindow,
         };
 
     /// <summary>Makes a world of blank disks for several virtual disks, each on a lane of its own.</summary>
@@ -257,7 +259,7 @@ public sealed class PoolWorld : ISimWorld
     public PoolWorld Fork(ulong seed) =>
         new PoolWorld(
             seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines)
-            .WithPulled(this);
+            .WithSetup(this);
 
     /// <summary>Makes the pool and virtual disks.</summary>
     public async LaneTask<string> Create(params VirtualDiskDescription[] specs)
@@ -297,6 +299,12 @@ public sealed class PoolWorld : ISimWorld
     private bool HasNoJournals { get; init; }
 
     private bool Rotates { get; init; }
+
+    private int FirstWriteWindow
+    {
+        get => Environment.FirstWriteWindow;
+        init => Environment = Environment with { FirstWriteWindow = value };
+    }
 
     private bool HasCache => Specs.Any(static spec => spec.WriteCacheSize > 0);
 
@@ -440,7 +448,7 @@ public sealed class PoolWorld : ISimWorld
     public PoolWorld Cut(ulong seed, Func<int, int, int, bool> keep, bool keepsMemory = false) => new PoolWorld(
         seed,
         [.. Disks.Select((disk, i) => disk.SnapshotWithInFlight().Cut((write, sector) => keep(i, write, sector)))],
-        State.Snapshot(keepsMemory), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithPulled(this);
+        State.Snapshot(keepsMemory), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithSetup(this);
 
     /// <summary>The world as a crash of the process leaves it now.</summary>
     public PoolWorld Kill(ulong seed, Func<bool> arrived)
@@ -451,7 +459,7 @@ public sealed class PoolWorld : ISimWorld
             Disks[i].ApplyInFlight(media[i], arrived);
         }
 
-        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithPulled(this);
+        return new PoolWorld(seed, media, State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithSetup(this);
     }
 
     /// <summary>
@@ -462,7 +470,7 @@ public sealed class PoolWorld : ISimWorld
     {
         PoolWorld cut = Cut(seed, static (_, _, _) => false);
         SimMedia[] media = [.. cut.Disks.Select((disk, i) => Array.Find(swapped, swap => swap.Disk == i).Media ?? disk.Media.Snapshot())];
-        PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithPulled(this);
+        PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithSetup(this);
         foreach ((int disk, SimMedia? other) in swapped)
         {
             world.Disks[disk].Pulled = other is null;
@@ -496,8 +504,9 @@ public sealed class PoolWorld : ISimWorld
         Array.ForEach(Disks, static disk => disk.Media.Release());   // free lists of the thread may still refer to a world that was cut
     }
 
-    private PoolWorld WithPulled(PoolWorld other)
+    private PoolWorld WithSetup(PoolWorld other)
     {
+        Environment = Environment with { FirstWriteWindow = other.FirstWriteWindow };
         for (int i = 0; i < Disks.Length; i++)
         {
             Disks[i].Pulled = other.Disks[i].Pulled;

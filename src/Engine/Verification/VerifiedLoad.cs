@@ -61,6 +61,40 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
         return default;
     }
 
+    /// <summary>Writes one unit each at places all over the store, at once, and reads each as soon as it is written.</summary>
+    /// <param name="writes">Writes at most: a place that is in use is left out.</param>
+    public async LaneTask<Nothing> ScatterWrites(int writes)
+    {
+        WaitGroup ends = WaitGroup.Rent();
+        for (int i = 0; i < writes; i++)
+        {
+            (long Offset, long Length) range = (world.Lane.Next((int)(length / unit)) * (long)unit, unit);
+            if (!IsBusy(range))
+            {
+                _busy.Add(range);
+                ends.Add(WriteAndRead(range));
+            }
+        }
+
+        await ends.Wait();
+        return default;
+    }
+
+    private async LaneTask<IoError> WriteAndRead((long Offset, long Length) range)
+    {
+        IoError written = await WriteOne(range, WriteFlags.None);
+        IoBuffer buffer = world.Lane.Buffers.Rent((int)range.Length);
+        if (written == IoError.None && await world.Store.Read(range.Offset, buffer) == IoError.None
+            && oracle.CheckServing(range.Offset, buffer.Span) is { } wrong)
+        {
+            report("read after its write", wrong);
+        }
+
+        world.Lane.Buffers.Return(buffer);
+        WriteEnded("scattered write", range, written);
+        return IoError.None;
+    }
+
     /// <summary>Writes a random range in sequence, in requests of random sizes, several of them under way at a time.</summary>
     /// <param name="bytesMax">The most that is written, in bytes.</param>
     /// <param name="requestMax">The largest request, in bytes.</param>

@@ -11,7 +11,7 @@ internal sealed class PoolSliceHost(PoolLink pool, VirtualDiskId owner) : ISlice
 {
     public SliceMapState Map => pool.State.SliceMap(owner);
 
-    public bool IsSlow
+    public int WindowSlices
     {
         get
         {
@@ -19,11 +19,11 @@ internal sealed class PoolSliceHost(PoolLink pool, VirtualDiskId owner) : ISlice
             {
                 if (pool.State.Disks.TryGetValue(disk, out DiskState? member) && member.Description.Media() == MediaType.HDD)
                 {
-                    return true;
+                    return pool.FirstWriteWindow;
                 }
             }
 
-            return false;
+            return 1;
         }
     }
 

@@ -244,7 +244,7 @@ public sealed class TierOrderTests
 
         public SliceMapState Map => _pool.Map;
 
-        public bool IsSlow => _pool.IsSlow;
+        public int WindowSlices => _pool.WindowSlices;
 
         public LaneTask<SliceCommit> Commit(IReadOnlyList<SliceChange> changes)
         {

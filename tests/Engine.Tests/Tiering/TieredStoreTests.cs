@@ -483,7 +483,7 @@ public sealed class TieredStoreTests
 
         public SliceMapState Map => pool.Map;
 
-        public bool IsSlow { get; init; }
+        public int WindowSlices { get; init; } = 1;
 
         public async LaneTask<SliceCommit> Commit(IReadOnlyList<SliceChange> changes)
         {

@@ -53,6 +53,9 @@ public abstract class PoolLink
     /// <inheritdoc cref="PoolEnvironment.FirstWriteJournalBytes"/>
     internal int FirstWriteJournalBytes => Owner.Environment.FirstWriteJournalBytes;
 
+    /// <inheritdoc cref="PoolEnvironment.FirstWriteWindow"/>
+    internal int FirstWriteWindow => Owner.Environment.FirstWriteWindow;
+
     /// <summary>Disks of the pool that are not in the view.</summary>
     internal DiskNumber[] MissingDisks => [.. State.Disks.Keys.Where(disk => !View.Contains(disk))];
 
