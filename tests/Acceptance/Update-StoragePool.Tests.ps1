@@ -25,8 +25,8 @@ Describe 'Update-StoragePool' {
     }
 
     It 'brings a pool to the version that Get-StoragePool shows' {
-        (Update-StoragePool Pool1 -PassThru).FormatVersion | Should -Be 3
-        Get-StoragePool Pool1 | Format-List | Out-String | Should -Match 'FormatVersion +: 3\b'
+        (Update-StoragePool Pool1 -PassThru).FormatVersion | Should -Be 4
+        Get-StoragePool Pool1 | Format-List | Out-String | Should -Match 'FormatVersion +: 4\b'
         (Get-StoragePool Pool1).Version | Should -BeNullOrEmpty
         (Get-StoragePool -IsPrimordial $true).FormatVersion | Should -BeNullOrEmpty
     }

@@ -41,6 +41,7 @@ internal static class GoldenScenarios
         ["parity-missing-killed"] = static world => ParityKilled(world, isMissing: true),
         ["disks-lost-at-once"] = DisksLostAtOnce,
         ["lease-killed"] = LeaseKilled,
+        ["cache-summary-killed"] = CacheSummaryKilled,
     };
 
     private static void Plain(GoldenWorld world, int disks, string resiliency, int copies)
@@ -159,6 +160,20 @@ internal static class GoldenScenarios
         world.Flush("cached");
         world.Write("cached", 41 * Block, Block, 3);
         world.Write("cached", 7 * Mebibyte, 4 * Block, 3);   // acknowledged, and no flush covers them
+    }
+
+    private static void CacheSummaryKilled(GoldenWorld world)
+    {
+        world.NewPool("pool", 2 * DiskBytes, MediaType.SSD, MediaType.SSD, MediaType.HDD, MediaType.HDD);
+        Guid disk = world.NewDisk(Mirror("cached", 12 * Mebibyte) with { WriteCacheSize = 24 * Mebibyte });
+        Hold(world, disk);
+        for (int i = 0; i < 2200; i++)   // a summary stands for 2 048 records of two blocks
+        {
+            world.Write("cached", (long)(i * 7 % 3072) * Block, Block, 1);
+        }
+
+        world.Lane.Advance(1_000_000_000);
+        world.Write("cached", 41 * Block, Block, 3);   // acknowledged, and no flush covers it
     }
 
     private static void CacheRemote(GoldenWorld world)

@@ -97,7 +97,7 @@ public sealed class CrashSimulation
             return LossSimulation.Run(scenario, seed);
         }
 
-        SpaceScenario played = seed % 4 == 2 ? scenario.WithShortJournal() : scenario;
+        SpaceScenario played = (seed % 4 == 2 ? scenario.WithShortJournal() : scenario).WithSummaries(seed);
         CrashSimulation simulation = new(played, seed, forkChance, whileMoving);
         try
         {
@@ -480,6 +480,7 @@ public sealed class CrashSimulation
             return;
         }
 
+        Count(world.UsedSummaries, "write cache opened by its summaries");
         oracle.MissesDisk |= MissesWrites(world);
         ReadAll(world, oracle, where, observe: true);
         foreach (SimDisk disk in world.Disks)

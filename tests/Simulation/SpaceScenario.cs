@@ -131,6 +131,12 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;
 
+    /// <summary>Blocks of the ring of a write cache that a summary stands for.</summary>
+    public int SummaryBlocks { get; init; } = 4096;
+
+    /// <summary>The same with a few blocks for some seeds, so that a ring has several summaries.</summary>
+    public SpaceScenario WithSummaries(ulong seed) => this with { SummaryBlocks = (seed % 5) switch { 0 => 8, 1 => 24, 2 => 60, _ => SummaryBlocks } };
+
     /// <summary>Bytes of a slab of a space alone.</summary>
     public int SlabSize { get; init; } = 256 << 10;
 
@@ -148,7 +154,8 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Disks before their first use.</summary>
     public ISimWorld NewWorld(ulong seed) => IsWholePool
-        ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed), Rotates(seed), FirstWriteWindow(seed))
+        ? PoolWorld.New(Disks, PoolDiskBytes, SectorSize, seed, Spec(seed), CachePoolDisks, HasNoJournals, HasDataLane(seed), Rotates(seed),
+            FirstWriteWindow(seed), SummaryBlocks)
         : SpaceWorld.New(this, seed);
 
     /// <summary>Whether the virtual disk is on a lane of its own; else on the lane of its pool.</summary>

@@ -222,6 +222,9 @@ public sealed class SpaceWorld : ISimWorld
         return Space.FaultReason;
     }
 
+    /// <inheritdoc/>
+    public bool UsedSummaries => Cache is { SummariesUsed: > 0 };
+
     /// <summary>A cache on the first disks; a row that lies on no other is as fast, and its writes pass by.</summary>
     private WriteCacheOptions CacheOptions() => new()
     {
@@ -230,6 +233,7 @@ public sealed class SpaceWorld : ISimWorld
             .Select(copy => (IReadOnlyList<SlabPlace>)[SimSpaceHost.Place(_scenario.Shape, copy, LogSlabs(_scenario))])],
         StaleCopies = _map.StaleCacheCopies,
         Length = _scenario.CacheBlocks * 4096L,
+        SummaryEveryBlocks = _scenario.SummaryBlocks,
         Destage = new DestageSettings { StartPercent = 40, StopPercent = 15, IdleNs = 20_000_000 },
         MarkStale = copy => MarkCache(copy, isStale: true),
         ClearStale = copy => MarkCache(copy, isStale: false),

@@ -101,8 +101,8 @@ public sealed record StoragePoolInfo
     public ulong? MetadataPages { get; init; }
 
     /// <summary>
-    /// Ours: version of the format on its disks, 1 (its metadata disks vote), 2 (every member votes) or 3 (the host that serves it holds a lease); null
-    /// while the pool is not open.
+    /// Ours: version of the format on its disks, 1 (its metadata disks vote), 2 (every member votes), 3 (the host that serves it holds a lease) or
+    /// 4 (write caches have summaries); null while the pool is not open.
     /// </summary>
     public ushort? FormatVersion { get; init; }
 

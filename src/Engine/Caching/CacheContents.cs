@@ -19,18 +19,19 @@ internal sealed class CacheContents(IBackingStore backing, HeldRows rows, CacheS
     internal DestageQueue Queue { get; } = new();
 
     /// <summary>Takes a record that is on every live copy: its blocks are found there from now on.</summary>
-    internal void AddRecord(CacheGroup group, long position, long end, uint checksum)
+    internal void AddRecord(ReadOnlySpan<byte> header, CacheRecord record, uint checksum)
     {
-        counters.NoteRecord((long)group.Blocks * BlockSize);
-        Add(group.Header, group.Extents, position, end, checksum);
+        counters.NoteRecord((long)record.Blocks * BlockSize);
+        Add(header, record, checksum);
         status.Work.NotifyAll();   // destaging waits for the first record, and looks at time and marks from then on
     }
 
     /// <summary>Adds a record.</summary>
-    internal void Add(ReadOnlySpan<byte> header, int extents, long position, long end, uint checksum)
+    internal void Add(ReadOnlySpan<byte> header, CacheRecord record, uint checksum)
     {
+        long position = record.Position;
         long payload = position + 1;
-        for (int i = 0; i < extents; i++)
+        for (int i = 0; i < record.Extents; i++)
         {
             CacheExtent extent = CacheRecord.ExtentAt(header, i);
             bool isData = extent.Kind == CacheExtentKind.Data;
@@ -46,7 +47,7 @@ internal sealed class CacheContents(IBackingStore backing, HeldRows rows, CacheS
             payload += isData ? extent.Count : 0;
         }
 
-        Queue.AddRecord(end, checksum, extents);
+        Queue.AddRecord(record.End, checksum, record.Extents);
     }
 
     /// <summary>Forgets the oldest records, and the blocks whose newest version was in them.</summary>

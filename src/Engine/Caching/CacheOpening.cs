@@ -18,11 +18,14 @@ internal sealed class CacheOpening(
     /// <summary>Time that reading the ring took, in nanoseconds.</summary>
     internal long ReplayNs { get; private set; }
 
+    /// <inheritdoc cref="CacheChain.SummariesUsed"/>
+    internal int SummariesUsed { get; private set; }
+
     /// <summary>Makes a new, empty ring.</summary>
     internal async LaneTask<Nothing> Create()
     {
         RingMedium medium = ring.UseMedium();
-        if (!await TryStart(medium, CacheChain.Empty(lane.Buffers, medium, options.Owner)))
+        if (!await TryStart(medium, CacheChain.Empty(lane.Buffers, medium, options)))
         {
             await ring.Remove();
             status.NoteNotMade("its ring could not be made");
@@ -50,9 +53,9 @@ internal sealed class CacheOpening(
     {
         long startNs = lane.NowNs;
         CacheChain chain = await CacheChain.Recover(
-            lane.Buffers, medium, options.Owner, backing.Length / CacheRecord.BlockSize,
-            (header, record, checksum) => contents.Add(header, record.Extents, record.Position, record.Position + record.Blocks, checksum));
+            lane.Buffers, medium, options, backing.Length / CacheRecord.BlockSize, contents.Add);
         survey.NoteOldest(chain.Tail);
+        SummariesUsed = chain.SummariesUsed;
         switch (chain.State)
         {
             case CacheChainState.Recovered:

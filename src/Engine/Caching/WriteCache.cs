@@ -110,6 +110,9 @@ public sealed class WriteCache : IBlockStore
     /// <summary>Time that reading the ring took at the opening, in nanoseconds.</summary>
     public long ReplayNs => _opening.ReplayNs;
 
+    /// <summary>Summaries of the ring that the opening used in place of the headers of records.</summary>
+    public int SummariesUsed => _opening.SummariesUsed;
+
     /// <summary>Time of the last write, unmap or zeroing, on the lane's clock.</summary>
     public long LastWriteNs => _status.LastWriteNs;
 
@@ -149,6 +152,7 @@ public sealed class WriteCache : IBlockStore
     public async LaneTask<IoError> Close()
     {
         await _destager.Stop();
+        await _ring.Settle();
         IoError error = _ring.Records is not { } records || _backing.Fault != IoError.None ? IoError.None : await _ring.FlushRing(records);
         if (_ring.Records is { Fault: IoError.None } ring && _backing.Fault == IoError.None && error == IoError.None)
         {
@@ -216,6 +220,7 @@ public sealed class WriteCache : IBlockStore
     internal async LaneTask<Nothing> Leave()
     {
         await _destager.Stop();
+        await _ring.Settle();
         _ring.Forget();
         return await _ring.Remove();
     }

@@ -20,6 +20,9 @@ public sealed record WriteCacheOptions
     /// <summary>Length of the ring in bytes, anchors included; a multiple of 4096, at least 64 KiB.</summary>
     public required long Length { get; init; }
 
+    /// <summary>Blocks of 4 KiB of the ring after which a summary is written; 0: none are written, so that older releases can read the ring.</summary>
+    public int SummaryEveryBlocks { get; init; }
+
     /// <summary>Settings that control when and how fast data is destaged.</summary>
     public required DestageSettings Destage { get; init; }
 

@@ -34,6 +34,9 @@ public interface ISimWorld : ISimStore
     /// <summary>Whether slices of the virtual disk have places that were given to them before their first writes.</summary>
     bool HasSlicesAhead => false;
 
+    /// <summary>Whether the write cache was opened by its summaries.</summary>
+    bool UsedSummaries => false;
+
     /// <summary>Creates the world on blank disks, or opens the existing one; returns the reason if that is refused, else an empty text.</summary>
     LaneTask<string> Open(bool isNew);
 

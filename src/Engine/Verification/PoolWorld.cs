@@ -83,16 +83,17 @@ public sealed class PoolWorld : ISimWorld
     /// Makes a world of blank disks; <paramref name="cachePoolDisks"/> more are for a cache pool. With <paramref name="hasNoJournals"/> a write cache is on
     /// the disks of the data; with <paramref name="hasDataLane"/> the virtual disk is on a lane of its own; with <paramref name="rotates"/> all disks
     /// count as rotating, so that commits and marks are taken for slow, and first writes give places to the slices of windows of
-    /// <paramref name="firstWriteWindow"/>.
+    /// <paramref name="firstWriteWindow"/>. A write cache gets a summary after <paramref name="cacheSummaryBlocks"/> of its ring.
     /// </summary>
     public static PoolWorld New(
         int disks, long bytes, int sectorSize, ulong seed, VirtualDiskDescription? spec = null, int cachePoolDisks = 0, bool hasNoJournals = false,
-        bool hasDataLane = false, bool rotates = false, int firstWriteWindow = 64) =>
+        bool hasDataLane = false, bool rotates = false, int firstWriteWindow = 64, int cacheSummaryBlocks = 4096) =>
         new(seed, Media(disks + cachePoolDisks, bytes, sectorSize), new SimHostState(), spec is null ? [] : [spec], disks, hasDataLane, deadlines: null)
         {
             HasNoJournals = hasNoJournals,
             Rotates = rotates,
             FirstWriteWindow = firstWriteWindow,
+            CacheSummaryBlocks = cacheSummaryBlocks,
         };
 
     /// <summary>Makes a world of blank disks for several virtual disks, each on a lane of its own.</summary>
@@ -118,6 +119,9 @@ public sealed class PoolWorld : ISimWorld
     /// <inheritdoc/>
     public bool HasSlicesAhead => VirtualDisk?.Tiers is { } tiers
         && Enumerable.Range(0, tiers.Tiers).Any(tier => tiers.CountersOf(tier) is { SlicesAhead: > 0 });
+
+    /// <inheritdoc/>
+    public bool UsedSummaries => VirtualDisk?.Cache is { SummariesUsed: > 0 };
 
     /// <inheritdoc/>
     public string Doing => _moveStep > 0 ? $"step {_moveStep} of a slice move" : VirtualDisk?.Tiers is { IsVacating: true } ? "vacating slots" : "";
@@ -304,6 +308,12 @@ public sealed class PoolWorld : ISimWorld
     {
         get => Environment.FirstWriteWindow;
         init => Environment = Environment with { FirstWriteWindow = value };
+    }
+
+    private int CacheSummaryBlocks
+    {
+        get => Environment.CacheSummaryBlocks;
+        init => Environment = Environment with { CacheSummaryBlocks = value };
     }
 
     private bool HasCache => Specs.Any(static spec => spec.WriteCacheSize > 0);
@@ -506,7 +516,7 @@ public sealed class PoolWorld : ISimWorld
 
     private PoolWorld WithSetup(PoolWorld other)
     {
-        Environment = Environment with { FirstWriteWindow = other.FirstWriteWindow };
+        Environment = Environment with { FirstWriteWindow = other.FirstWriteWindow, CacheSummaryBlocks = other.CacheSummaryBlocks };
         for (int i = 0; i < Disks.Length; i++)
         {
             Disks[i].Pulled = other.Disks[i].Pulled;

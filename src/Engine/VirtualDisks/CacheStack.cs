@@ -57,6 +57,7 @@ internal static class CacheStack
             Copies = copies,
             StaleCopies = staleCopies,
             Length = disk.WriteCacheSize,
+            SummaryEveryBlocks = (remote?.Pool ?? pool).CacheSummaryBlocks,
             Destage = disk.Destage,
             RingStorage = remote?.Rings,
             MarkStale = copy => marks.MarkRingStale(disk.CacheSpace, copy),

@@ -49,6 +49,7 @@ public sealed class FormatDocumentTests
         Block(to, "Checksum page sector", ChecksumSector.Layout, null);
         Block(to, "Integrity log record", IntegrityRecord.Layout, null);
         Block(to, "Header of a write cache's record", CacheRecord.Layout, null);
+        Block(to, "Beginning of the payload of a summary in a write cache", CacheSummary.Layout, null);
         Block(to, "Write cache anchor", CacheAnchor.Layout, null);
         Block(to, "Block of a snapshot of heat", HeatSnapshot.Layout, null);
         return to.ToString();

@@ -44,16 +44,16 @@ public sealed class GoldenPoolTests
         PoolService pools = check.World.Subsystem.Pools;
         foreach (StoragePoolStatus pool in check.World.Run(pools.ListAsync()))
         {
-            int recorded = Path.GetDirectoryName(file) switch { "0.1-member-votes" => 2, "0.1-lease" => 3, _ => 1 };
+            int recorded = Path.GetDirectoryName(file) switch { "0.1-member-votes" => 2, "0.1-lease" => 3, "0.1-cache-summaries" => 4, _ => 1 };
             Assert.Equal((recorded, (ushort?)recorded), (pool.Description.FormatVersion, pool.ToInfo().FormatVersion));
             StoragePoolStatus raised = check.World.Run(pools.RaiseAsync(pool.UniqueId));
-            Assert.Equal((3, (ushort?)3), (raised.Description.FormatVersion, raised.ToInfo().FormatVersion));
+            Assert.Equal((4, (ushort?)4), (raised.Description.FormatVersion, raised.ToInfo().FormatVersion));
         }
 
         Assert.Empty(check.WrongBytes());
         check.World.Restart();
         Assert.All(
-            check.World.Run(check.World.Subsystem.Pools.ListAsync()), static pool => Assert.Equal((3, true), (pool.Description.FormatVersion, pool.IsOpen)));
+            check.World.Run(check.World.Subsystem.Pools.ListAsync()), static pool => Assert.Equal((4, true), (pool.Description.FormatVersion, pool.IsOpen)));
         Assert.Empty(check.WrongBytes());
         check.World.Stop();
     }

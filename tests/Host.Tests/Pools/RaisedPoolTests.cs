@@ -29,7 +29,7 @@ public sealed class RaisedPoolTests
         TimeSpan whole = RaisedWithoutAKill(pack);
         List<(bool WasAnswered, int Version)> seen = [.. Enumerable.Range(0, s_kills).Select(i => Killed(pack, whole * ((i + random.NextDouble()) / s_kills)))];
         Assert.Contains(seen, static round => !round.WasAnswered);
-        Assert.All(seen, static round => Assert.True(round.Version == 3 || (round is { Version: 1, WasAnswered: false }), $"{round}"));
+        Assert.All(seen, static round => Assert.True(round.Version == 4 || (round is { Version: 1, WasAnswered: false }), $"{round}"));
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
             $"raised in {whole.TotalMilliseconds:F0} ms; {s_kills} kills with seed {Seed}: {seen.Count(static round => round.WasAnswered)} after the answer, {seen.Count(static round => round.Version == 1)} left version 1"));
     }
@@ -38,12 +38,12 @@ public sealed class RaisedPoolTests
     private static TimeSpan RaisedWithoutAKill(GoldenPack pack)
     {
         using Scratch scratch = Open(pack);
-        Assert.Contains("from format version 1 to 3", scratch.Run("Update-StoragePool", "pool", "-WhatIf").Output, StringComparison.Ordinal);
+        Assert.Contains("from format version 1 to 4", scratch.Run("Update-StoragePool", "pool", "-WhatIf").Output, StringComparison.Ordinal);
         Assert.Equal(1, VersionOf(scratch));
         Stopwatch watch = Stopwatch.StartNew();
         Assert.True(RaiseAsync(scratch).GetAwaiter().GetResult());
         TimeSpan whole = watch.Elapsed;
-        Assert.Equal(3, VersionOf(scratch));
+        Assert.Equal(4, VersionOf(scratch));
         return whole;
     }
 
@@ -68,10 +68,10 @@ public sealed class RaisedPoolTests
         Scratch.Eventually("the pool is open", () => (version = VersionOf(scratch)) > 0);
         CheckBytes(scratch, pack, writer);
         scratch.Succeed("Update-StoragePool", "pool");
-        Assert.Equal(3, VersionOf(scratch));
+        Assert.Equal(4, VersionOf(scratch));
         scratch.Succeed("stop");
         scratch.Succeed("start");
-        Scratch.Eventually("the pool is open", () => VersionOf(scratch) == 3);
+        Scratch.Eventually("the pool is open", () => VersionOf(scratch) == 4);
         CheckBytes(scratch, pack, writer);
         return (wasAnswered, version);
     }

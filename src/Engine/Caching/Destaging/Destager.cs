@@ -109,7 +109,7 @@ internal sealed class Destager(
         {
             status.ClearTrouble();
             plan.NoteFlushed(end);
-            await Forget(ring, records, end, checksum, isRetiring);
+            await Forget(ring, records, end, isRetiring);
         }
         else if (!status.IsClosing && backing.Fault == IoError.None && (ring.FlushFault != IoError.None || !serving.Medium!.HasSource))
         {
@@ -127,12 +127,12 @@ internal sealed class Destager(
         return default;
     }
 
-    private async LaneTask<Nothing> Forget(CacheRing ring, int records, long end, uint checksum, bool isGivenUp)
+    private async LaneTask<Nothing> Forget(CacheRing ring, int records, long end, bool isGivenUp)
     {
         contents.Forget(records);
         await readers.DrainReaders();
         counters.NoteEviction((end - ring.Tail) * BlockSize);
-        ring.Free(end, checksum, isGivenUp);
+        ring.Free(end, isGivenUp);
         return default;
     }
 }

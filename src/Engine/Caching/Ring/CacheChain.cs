@@ -24,6 +24,8 @@ internal enum CacheChainState
 //     it are durable: for those the header is enough.
 //  3. The payload of those after them is verified too, and the chain ends at the first record that is bad on every copy. They are written again to
 //     every live copy, the place behind them is cleared, and both are flushed.
+//  4. Where a summary says what the next records are, their headers are not read. The anchor names the newest summary that was durable; a summary that no
+//     copy gives, or that does not continue the chain, is left out.
 
 /// <summary>The chain of records between tail and head, as an opening finds it.</summary>
 internal sealed class CacheChain
@@ -38,6 +40,7 @@ internal sealed class CacheChain
     private readonly Guid _owner;
     private readonly long _length;
     private readonly RingWindow _window;
+    private readonly SummaryReads _summaries;
     private readonly Queue<FoundHeader> _headers = new();   // linked, and not yet known to be durable
     private readonly Stack<byte[]> _spare = new();
     private long _durable;
@@ -46,13 +49,15 @@ internal sealed class CacheChain
     private int _typicalBlocks = FarBlocks * Smoothing;   // length of records lately, times the smoothing
     private bool _isFar = true;       // headers are read one by one
 
-    private CacheChain(BufferPool buffers, RingMedium medium, Guid owner)
+    private CacheChain(BufferPool buffers, RingMedium medium, WriteCacheOptions options)
     {
         _buffers = buffers;
         _medium = medium;
-        _owner = owner;
+        _owner = options.Owner;
         _length = CacheRing.LengthOf(medium);
         _window = new RingWindow(buffers, medium);
+        _summaries = new SummaryReads(buffers, medium, options.Owner, _length);
+        Summary = new RingSummary(buffers, options.SummaryEveryBlocks, CacheRing.PayloadMaxOf(_length));
         Checksums = new uint[_length];
     }
 
@@ -70,21 +75,33 @@ internal sealed class CacheChain
 
     internal ulong AnchorNumber { get; private set; }
 
+    /// <summary>Summaries whose records were taken without reading their headers.</summary>
+    internal int SummariesUsed { get; private set; }
+
     /// <summary>Checksums of the blocks of the ring, by position modulo length.</summary>
     internal uint[] Checksums { get; }
 
+    /// <summary>The next summary, which the ring of a chain that was found goes on with and releases.</summary>
+    internal RingSummary Summary { get; }
+
     /// <summary>The chain of a new ring: nothing.</summary>
-    internal static CacheChain Empty(BufferPool buffers, RingMedium medium, Guid owner) => new(buffers, medium, owner);
+    internal static CacheChain Empty(BufferPool buffers, RingMedium medium, WriteCacheOptions options) => new(buffers, medium, options);
 
     /// <summary>Looks for the chain; <paramref name="take"/> gets each record: its header, position and checksum.</summary>
     internal static async LaneTask<CacheChain> Recover(
-        BufferPool buffers, RingMedium medium, Guid owner, long diskBlocks, TakeRecord take)
+        BufferPool buffers, RingMedium medium, WriteCacheOptions options, long diskBlocks, TakeRecord take)
     {
-        CacheChain chain = new(buffers, medium, owner);
+        CacheChain chain = new(buffers, medium, options);
         medium.NoteUnflushed();
         bool isStable = await medium.Flush() == IoError.None;   // what is read from here on does not change by itself
         chain.State = isStable && await chain.FindAnchor() ? await chain.Walk(diskBlocks, take) : CacheChainState.Unreadable;
         await chain._window.Release();
+        await chain._summaries.Release();
+        if (chain.State != CacheChainState.Recovered)
+        {
+            chain.Summary.Release();
+        }
+
         return chain;
     }
 
@@ -107,6 +124,7 @@ internal sealed class CacheChain
         }
 
         _buffers.Return(slots);
+        await _summaries.Find(best.Summary, best.SummaryChecksum, best.Tail, best.Durable);
         Tail = Head = _linked = best.Tail;
         TailChecksum = HeadChecksum = _linkedChecksum = best.PreviousChecksum;
         AnchorNumber = best.Number;
@@ -118,11 +136,16 @@ internal sealed class CacheChain
     {
         IoBuffer record = _buffers.Rent((1 + CacheRing.PayloadMaxOf(_length)) * CacheRecord.BlockSize);
         CacheChainState state = CacheChainState.Recovered;
-        while (state == CacheChainState.Recovered && await FindRecord(_linked, record, diskBlocks) is { } found)
+        while (state == CacheChainState.Recovered)
         {
-            if (found.Header.Position + found.Header.Blocks > Tail + _length)
+            if (_headers.Count == 0 && await _summaries.MoveTo(_linked) && TakeSummarized(record, diskBlocks, take))
             {
-                break;   // it would lie over records that are still needed: no record of this lap
+                continue;
+            }
+
+            if (await FindRecord(_linked, record, diskBlocks) is not { } found || found.Header.End > Tail + _length)
+            {
+                break;   // none, or it would lie over records that are still needed: no record of this lap
             }
 
             Link(found, record);
@@ -152,7 +175,7 @@ internal sealed class CacheChain
         record.Span[..CacheRecord.BlockSize].CopyTo(copy);
         _headers.Enqueue(new FoundHeader(found.Header, found.Checksum, copy));
         _durable = Math.Max(_durable, found.Header.Durable);
-        _linked = found.Header.Position + found.Header.Blocks;
+        _linked = found.Header.End;
         _linkedChecksum = found.Checksum;
         _typicalBlocks += found.Header.Blocks - (_typicalBlocks / Smoothing);
         _isFar = _typicalBlocks >= (_isFar ? NearBlocks : FarBlocks) * Smoothing;
@@ -189,12 +212,102 @@ internal sealed class CacheChain
 
     private void Take(FoundHeader found, TakeRecord take)
     {
-        CacheRecord.Checksums(found.Bytes)[..found.Header.PayloadBlocks].CopyTo(Checksums.AsSpan((int)((found.Header.Position + 1) % _length)));
-        take(found.Bytes, found.Header, found.Checksum);
-        Head = found.End;
-        HeadChecksum = found.Checksum;
+        Accept(found.Bytes, found.Header, found.Checksum, take);
+        if (found.Header.IsSummary)
+        {
+            Summary.Note(found.Header.Position, found.Checksum);
+        }
+        else
+        {
+            Summary.Add(found.Bytes, found.Header, found.Checksum);
+        }
+
         _spare.Push(found.Bytes);
     }
+
+    private void Accept(ReadOnlySpan<byte> header, CacheRecord record, uint checksum, TakeRecord take)
+    {
+        CacheRecord.ReadChecksums(header)[..record.PayloadBlocks].CopyTo(Checksums.AsSpan((int)((record.Position + 1) % _length)));
+        take(header, record, checksum);
+        Head = record.End;
+        HeadChecksum = checksum;
+    }
+
+    /// <summary>
+    /// Takes the records that the next summary repeats from here on, and the summary. False: it begins further on, or does not continue the chain, and is
+    /// not used then.
+    /// </summary>
+    private bool TakeSummarized(IoBuffer scratch, long diskBlocks, TakeRecord take)
+    {
+        CacheSummary.Reader records = new(_summaries.Record[CacheRecord.BlockSize..]);
+        if (records.First > _linked)
+        {
+            return false;
+        }
+
+        Span<byte> header = scratch.Span[..CacheRecord.BlockSize];
+        bool isSound = Continues(ref records, header, diskBlocks);
+        records = new(_summaries.Record[CacheRecord.BlockSize..]);
+        while (isSound && records.Read())
+        {
+            if (records.Position >= _linked)
+            {
+                records.CopyTo(header);
+                Accept(header, RecordOf(records, HeadChecksum), records.Checksum, take);
+            }
+        }
+
+        if (isSound)
+        {
+            Accept(_summaries.Record[..CacheRecord.BlockSize], _summaries.Header, _summaries.Checksum, take);
+            Summary.Note(_summaries.Header.Position, _summaries.Checksum);
+            SummariesUsed++;
+            (_linked, _linkedChecksum) = (Head, HeadChecksum);
+        }
+
+        _summaries.Drop();
+        return isSound;
+    }
+
+    /// <summary>Whether the records of a summary follow each other, from the end of the chain so far up to the summary, and all of them are durable.</summary>
+    private bool Continues(ref CacheSummary.Reader records, Span<byte> header, long diskBlocks)
+    {
+        long end = records.First;
+        uint checksum = records.Before;
+        bool isLinked = false;
+        while (records.Read())
+        {
+            CacheRecord record = RecordOf(records, checksum);
+            if (!Follows(record.Position, record.Blocks, end) || record.PayloadBlocks > CacheRing.PayloadMaxOf(_length))
+            {
+                return false;
+            }
+
+            records.CopyTo(header);
+            isLinked |= end == _linked && checksum == _linkedChecksum;
+            if (record.Position >= _linked && (!isLinked || !record.IsSound(header, diskBlocks, _length)))
+            {
+                return false;
+            }
+
+            (end, checksum) = (record.End, records.Checksum);
+        }
+
+        isLinked |= end == _linked && checksum == _linkedChecksum;
+        CacheRecord summary = _summaries.Header;
+        return isLinked && records.IsAtEnd && summary.PreviousChecksum == checksum && Follows(summary.Position, summary.Blocks, end)
+            && summary.End <= _durable && summary.End <= Tail + _length;
+    }
+
+    /// <summary>Whether a record may be at a position behind records that end at another one.</summary>
+    private bool Follows(long position, int blocks, long end)
+    {
+        long left = _length - (end % _length);
+        return position == (left < blocks ? end + left : end);
+    }
+
+    private CacheRecord RecordOf(CacheSummary.Reader records, uint previous) =>
+        new(_owner, _summaries.Header.Session, records.Position, records.Position, previous, records.Extents, records.PayloadBlocks);
 
     /// <summary>Clears the block behind the end: an abandoned record there would rejoin the chain if the next, larger one begins at the ring's start.</summary>
     private async LaneTask<CacheChainState> ClearBehind(IoBuffer record)
@@ -208,14 +321,15 @@ internal sealed class CacheChain
     private async LaneTask<(CacheRecord Header, uint Checksum)?> FindRecord(long position, IoBuffer record, long diskBlocks)
     {
         long wrapped = position + ((_length - (position % _length)) % _length);
-        return await FindAt(position, record, diskBlocks) ?? (wrapped != position ? await FindAt(wrapped, record, diskBlocks) : null);
+        return await FindAt(position, record, diskBlocks, _isFar)
+            ?? (wrapped != position ? await FindAt(wrapped, record, diskBlocks, isAlone: true) : null);   // at the end of the chain nothing is there either
     }
 
-    private async LaneTask<(CacheRecord Header, uint Checksum)?> FindAt(long position, IoBuffer record, long diskBlocks)
+    private async LaneTask<(CacheRecord Header, uint Checksum)?> FindAt(long position, IoBuffer record, long diskBlocks, bool isAlone)
     {
         IoBuffer header = record.Slice(0, CacheRecord.BlockSize);
         long offset = CacheRing.OffsetOf(position, _length);
-        int first = await _window.CopyAt(offset, isAlone: _isFar);
+        int first = await _window.CopyAt(offset, isAlone);
         for (int i = 0; i < _medium.Copies; i++)
         {
             int copy = (first + i) % _medium.Copies;
@@ -255,6 +369,6 @@ internal sealed class CacheChain
 
     private readonly record struct FoundHeader(CacheRecord Header, uint Checksum, byte[] Bytes)
     {
-        internal long End => Header.Position + Header.Blocks;
+        internal long End => Header.End;
     }
 }

@@ -6,7 +6,7 @@ using TierSpaces.Engine.Resiliency;
 namespace TierSpaces.Engine.Caching;
 
 // The ring of a write cache while it serves: anchors, then records. Writes that come while a record is on its way form the next one, so
-// records reach the disks one after another and the chain has no holes.
+// records reach the disks one after another and the chain has no holes. From time to time a summary follows them; when it is durable, an anchor names it.
 //
 // Positions count blocks ever upwards: Tail ≤ Durable ≤ Head ≤ Tail + Length. Everything before Tail is durable on the backing store.
 //
@@ -14,6 +14,8 @@ namespace TierSpaces.Engine.Caching;
 //  1. A record is written only when the one before it is on every live copy; a group is answered only when its own record is.
 //  2. Space is used again only after the anchor that frees it is durable on every live copy, and after its readers have ended.
 //  3. After a failed write nothing is appended any more: a record at that position must never be replayed.
+//  4. Anchors are written one after another, and the tail that they state never falls.
+//  5. An anchor names only a summary that was durable when it was written. A summary takes no room that was promised to a write.
 
 /// <summary>Appends records to the ring of a write cache and reads what they hold.</summary>
 internal sealed class CacheRing
@@ -26,16 +28,21 @@ internal sealed class CacheRing
     private readonly RingMedium _medium;
     private readonly Guid _owner;
     private readonly ulong _session;
+    private readonly RingSummary _summary;
+    private readonly LaneSignal _anchorWritten = new();
+    private readonly LaneSignal _settled = new();
     private readonly uint[] _checksums;   // of each block of the ring, by position modulo length
     private CacheGroup _open;             // writes join it
     private CacheGroup _other;            // on its way to the disks, or idle
     private bool _isWriting;
     private bool _isFlushing;
+    private bool _isPublishing;           // a summary is made durable and named
+    private bool _isAnchoring;
     private long _writingEnd;             // where the record on its way ends
     private uint _headChecksum;           // of the last record
-    private uint _tailChecksum;           // of the record before the tail
     private ulong _anchor;                // number of the newest anchor
     private long _anchoredTail;           // the tail that it states
+    private uint _anchoredChecksum;       // of the record before that
 
     internal CacheRing(ILane lane, RingMedium medium, Guid owner, ulong session, CacheChain chain)
     {
@@ -50,9 +57,10 @@ internal sealed class CacheRing
         Durable = chain.Head;
         _writingEnd = Head;
         _headChecksum = chain.HeadChecksum;
-        _tailChecksum = chain.TailChecksum;
         _anchor = chain.AnchorNumber;
         _anchoredTail = chain.Tail;
+        _anchoredChecksum = chain.TailChecksum;
+        _summary = chain.Summary;
         _checksums = chain.Checksums;
         _open = new CacheGroup(lane.Buffers, PayloadMax);
         _other = new CacheGroup(lane.Buffers, PayloadMax);
@@ -85,8 +93,8 @@ internal sealed class CacheRing
     /// <summary>Raised when a new group is begun.</summary>
     internal LaneSignal GroupBegun { get; } = new();
 
-    /// <summary>Takes a complete record over: its group, its position, the end and its checksum.</summary>
-    internal required Action<CacheGroup, long, long, uint> OnRecord { get; init; }
+    /// <summary>Takes a complete record over.</summary>
+    internal required CacheChain.TakeRecord OnRecord { get; init; }
 
     /// <summary>Blocks for records on a medium.</summary>
     internal static long LengthOf(RingMedium medium) => medium.Blocks - CacheAnchor.Slots;
@@ -148,28 +156,36 @@ internal sealed class CacheRing
     /// <summary>Writes an anchor, durably on every live copy: everything before the tail is on the backing store. The space is not free yet.</summary>
     internal async LaneTask<IoError> WriteAnchor(long tail, uint checksumBefore)
     {
-        IoBuffer block = _lane.Buffers.Rent(BlockSize);
-        _anchor++;
-        new CacheAnchor(_owner, _session, _anchor, tail, Math.Max(Durable, tail), checksumBefore).Encode(block.Span);
-        IoError error = await _medium.Write((long)(_anchor % CacheAnchor.Slots) * BlockSize, block);
-        _lane.Buffers.Return(block);
-        error = error == IoError.None ? await FlushMedium() : error;
-        _anchoredTail = error == IoError.None ? tail : _anchoredTail;
-        return error;
+        await BeginAnchor();
+        return await WriteNextAnchor(tail, checksumBefore);
     }
 
     /// <summary>Says once more where the tail is, and what is durable by now.</summary>
-    internal LaneTask<IoError> WriteAnchor() => WriteAnchor(Tail, _tailChecksum);
+    internal async LaneTask<IoError> WriteAnchor()
+    {
+        await BeginAnchor();
+        return await WriteNextAnchor(_anchoredTail, _anchoredChecksum);
+    }
+
+    /// <summary>Completes when nothing is under way in the ring that no request waits for.</summary>
+    internal async LaneTask<Nothing> Settle()
+    {
+        while (_isWriting || _isFlushing || _isPublishing)
+        {
+            await _settled.Wait();
+        }
+
+        return default;
+    }
 
     /// <summary>Frees the space before a position: its anchor is durable and no reader uses it any more.</summary>
     /// <param name="tail">Position of the first record that is still needed.</param>
-    /// <param name="checksumBefore">Checksum of the record before it, which continues the chain.</param>
     /// <param name="isGivenUp">Whether the ring is given up: nothing is appended to it any more, and its anchors state nothing.</param>
-    internal void Free(long tail, uint checksumBefore, bool isGivenUp)
+    internal void Free(long tail, bool isGivenUp)
     {
         Invariant.That(tail >= Tail && (isGivenUp || tail <= _anchoredTail), "Space is used again only after the anchor that gives it free is durable.");
         Tail = tail;
-        _tailChecksum = checksumBefore;
+        _summary.Trim(tail);
         if (!isGivenUp)
         {
             RequireOrder();
@@ -228,6 +244,7 @@ internal sealed class CacheRing
     {
         _open.Release();
         _other.Release();
+        _summary.Release();
     }
 
     private static IoError Lost(WriteCacheCounters counters)
@@ -297,19 +314,25 @@ internal sealed class CacheRing
             GroupBegun.NotifyAll();
             if (Fault == IoError.None)
             {
-                uint checksum = new CacheRecord(_owner, _session, position, Durable, _headChecksum, group.Extents, group.PayloadBlocks).Seal(group.Header);
+                CacheRecord record = new(_owner, _session, position, Durable, _headChecksum, group.Extents, group.PayloadBlocks);
+                uint checksum = record.Seal(group.Header);
                 Fault = await _medium.Write(OffsetOf(position, Length), group.Record);
-                Complete(group, position, checksum);
+                Complete(group.Header, record, checksum);
             }
 
             group.Written.NotifyAll();
             group.Reset();
+            if (_summary.IsDue && Fault == IoError.None)
+            {
+                await WriteSummary();
+            }
         }
 
         _isWriting = false;
+        _settled.NotifyAll();
     }
 
-    private void Complete(CacheGroup group, long position, uint checksum)
+    private void Complete(ReadOnlySpan<byte> header, CacheRecord record, uint checksum)
     {
         if (Fault != IoError.None)
         {
@@ -317,15 +340,60 @@ internal sealed class CacheRing
             return;
         }
 
-        CacheRecord.Checksums(group.Header)[..group.PayloadBlocks].CopyTo(_checksums.AsSpan((int)((position + 1) % Length)));
+        CacheRecord.ReadChecksums(header)[..record.PayloadBlocks].CopyTo(_checksums.AsSpan((int)((record.Position + 1) % Length)));
         _headChecksum = checksum;
         Head = _writingEnd;
         RequireOrder();
-        OnRecord(group, position, Head, checksum);
+        if (!record.IsSummary)
+        {
+            _summary.Add(header, record, checksum);
+        }
+
+        OnRecord(header, record, checksum);
         if (Head - Durable > FlushEveryBlocks && !_isFlushing)
         {
             FlushBehind().Forget();
         }
+    }
+
+    /// <summary>Appends the summary that is due, unless writes that have joined the next record leave it no room: then after that one.</summary>
+    private async LaneTask<Nothing> WriteSummary()
+    {
+        long position = PlaceFor(_writingEnd, _summary.Blocks);
+        long end = position + _summary.Blocks;
+        if (PlaceFor(end, _open.Blocks) + _open.Blocks > Tail + Length)
+        {
+            return default;
+        }
+
+        _writingEnd = end;
+        CacheRecord record = new(_owner, _session, position, Durable, _headChecksum, Extents: 0, _summary.PayloadBlocks);
+        uint checksum = _summary.Seal(record);
+        Fault = await _medium.Write(OffsetOf(position, Length), _summary.Record);
+        Complete(_summary.Record.Span[..BlockSize], record, checksum);
+        if (Fault == IoError.None)
+        {
+            _summary.Note(position, checksum);
+            if (!_isPublishing)
+            {
+                Publish().Forget();
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>Makes the newest summary durable and names it.</summary>
+    private async LaneTask Publish()
+    {
+        _isPublishing = true;
+        if (await Flush() == IoError.None && Fault == IoError.None)
+        {
+            await WriteAnchor();
+        }
+
+        _isPublishing = false;
+        _settled.NotifyAll();
     }
 
     private async LaneTask FlushBehind()
@@ -333,5 +401,38 @@ internal sealed class CacheRing
         _isFlushing = true;
         await Flush();
         _isFlushing = false;
+        _settled.NotifyAll();
+    }
+
+    private async LaneTask<Nothing> BeginAnchor()
+    {
+        while (_isAnchoring)
+        {
+            await _anchorWritten.Wait();
+        }
+
+        _isAnchoring = true;
+        return default;
+    }
+
+    private async LaneTask<IoError> WriteNextAnchor(long tail, uint checksumBefore)
+    {
+        Invariant.That(tail >= _anchoredTail, "The tail that anchors state never falls.");
+        IoBuffer block = _lane.Buffers.Rent(BlockSize);
+        _anchor++;
+        (long summary, uint checksum) = _summary.NewestBefore(Durable);
+        new CacheAnchor(_owner, _session, _anchor, tail, Math.Max(Durable, tail), checksumBefore) { Summary = summary, SummaryChecksum = checksum }
+            .Encode(block.Span);
+        IoError error = await _medium.Write((long)(_anchor % CacheAnchor.Slots) * BlockSize, block);
+        _lane.Buffers.Return(block);
+        error = error == IoError.None ? await FlushMedium() : error;
+        if (error == IoError.None)
+        {
+            (_anchoredTail, _anchoredChecksum) = (tail, checksumBefore);
+        }
+
+        _isAnchoring = false;
+        _anchorWritten.NotifyAll();
+        return error;
     }
 }

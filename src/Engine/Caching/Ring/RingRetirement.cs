@@ -53,6 +53,7 @@ internal sealed class RingRetirement(IBackingStore backing, WriteCacheOptions op
 
         if (backing.Fault == IoError.None && !status.IsClosing)
         {
+            await ring.Settle();
             await ring.Remove();
             ring.Forget();
             status.EndRetiring();

@@ -58,7 +58,7 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
     }
 
     /// <summary>Begins a session in the ring; false when no copy takes its anchor.</summary>
-    internal async LaneTask<bool> TryStart(RingMedium medium, CacheChain chain, Action<CacheGroup, long, long, uint> onRecord)
+    internal async LaneTask<bool> TryStart(RingMedium medium, CacheChain chain, CacheChain.TakeRecord onRecord)
     {
         CacheRing ring = new(lane, medium, options.Owner, lane.NextRandom(), chain) { OnRecord = onRecord };
         if (await ring.WriteAnchor() != IoError.None)
@@ -89,6 +89,9 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
     internal LaneTask<Nothing> Suspend() => Medium is { } medium ? medium.Suspend() : LaneTask.FromResult(default(Nothing));
 
     internal void Resume() => Medium?.Resume();
+
+    /// <summary>Completes when nothing is under way in the ring that no request waits for.</summary>
+    internal LaneTask<Nothing> Settle() => Records is { } ring ? ring.Settle() : LaneTask.FromResult(default(Nothing));
 
     /// <summary>Gives the memory of records back. The ring keeps what it holds.</summary>
     internal void Release() => Records?.Release();

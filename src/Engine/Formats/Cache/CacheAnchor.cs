@@ -15,6 +15,14 @@ namespace TierSpaces.Engine.Formats;
 /// <param name="PreviousChecksum">Checksum of the record before the tail.</param>
 public readonly record struct CacheAnchor(Guid Owner, ulong Session, ulong Number, long Tail, long Durable, uint PreviousChecksum)
 {
+    /// <summary>
+    /// Position of the newest summary that was durable when it was written, see <see cref="CacheSummary"/>; 0: none, as at 0 there is never a summary.
+    /// </summary>
+    public long Summary { get; init; }
+
+    /// <summary>Checksum of the header of that summary.</summary>
+    public uint SummaryChecksum { get; init; }
+
     /// <summary>Blocks before the records of a ring.</summary>
     public const int Slots = 8;
 
@@ -30,7 +38,8 @@ public readonly record struct CacheAnchor(Guid Owner, ulong Session, ulong Numbe
     [
         (0, 4, "magic \"TSCA\""), (4, 2, "version"), (6, 2, "reserved, zero"), (8, 16, "owner"), (24, 8, "session"), (32, 8, "number"),
         (40, 8, "tail position"), (48, 8, "durable position"), (56, 4, "checksum of the record before the tail"), (60, 4, "reserved, zero"),
-        (64, 4, "CRC32C of the block with this field zero"), (68, 4028, "reserved, zero"),
+        (64, 4, "CRC32C of the block with this field zero"), (68, 4, "checksum of the newest summary"),
+        (72, 8, "position of the newest summary, or 0"), (80, 4016, "reserved, zero"),
     ];
 
     /// <summary>Writes the whole block.</summary>
@@ -45,6 +54,8 @@ public readonly record struct CacheAnchor(Guid Owner, ulong Session, ulong Numbe
         BinaryPrimitives.WriteInt64LittleEndian(block[40..], Tail);
         BinaryPrimitives.WriteInt64LittleEndian(block[48..], Durable);
         BinaryPrimitives.WriteUInt32LittleEndian(block[56..], PreviousChecksum);
+        BinaryPrimitives.WriteUInt32LittleEndian(block[68..], SummaryChecksum);
+        BinaryPrimitives.WriteInt64LittleEndian(block[72..], Summary);
         BinaryPrimitives.WriteUInt32LittleEndian(block[ChecksumOffset..], Crc32c.Compute(block[..Size]));
     }
 
@@ -65,7 +76,11 @@ public readonly record struct CacheAnchor(Guid Owner, ulong Session, ulong Numbe
         anchor = new CacheAnchor(
             owner, BinaryPrimitives.ReadUInt64LittleEndian(block[24..]), BinaryPrimitives.ReadUInt64LittleEndian(block[32..]),
             BinaryPrimitives.ReadInt64LittleEndian(block[40..]), BinaryPrimitives.ReadInt64LittleEndian(block[48..]),
-            BinaryPrimitives.ReadUInt32LittleEndian(block[56..]));
+            BinaryPrimitives.ReadUInt32LittleEndian(block[56..]))
+        {
+            Summary = BinaryPrimitives.ReadInt64LittleEndian(block[72..]),
+            SummaryChecksum = BinaryPrimitives.ReadUInt32LittleEndian(block[68..]),
+        };
         return anchor.Number > 0 && anchor.Tail >= 0 && anchor.Durable >= anchor.Tail && anchor.Durable < 1L << 60;
     }
 }

@@ -32,8 +32,13 @@ public readonly record struct FeatureFlags(uint Compatible, uint ReadOnlyCompati
     /// </summary>
     public const uint LeaseFeature = 8;
 
+    /// <summary>
+    /// Incompatible: write caches on the disks of the pool have summaries. A release that does not know them would take one for the end of what a cache holds.
+    /// </summary>
+    public const uint CacheSummariesFeature = 16;
+
     private const uint KnownReadOnlyCompatible = 0;
-    private const uint KnownIncompatible = FaultDomainsFeature | ParityFeature | MemberVotesFeature | LeaseFeature;
+    private const uint KnownIncompatible = FaultDomainsFeature | ParityFeature | MemberVotesFeature | LeaseFeature | CacheSummariesFeature;
 
     /// <summary>Reason why this release must not open the pool, or empty when it may.</summary>
     public string UnsupportedReason

@@ -59,14 +59,20 @@ public sealed record PoolDescription
     /// <summary>The first version: the metadata disks of the pool vote.</summary>
     public const ushort OldestFormat = 1;
 
-    /// <summary>The version of new pools: since 2 every member votes, since 3 the host that serves the pool holds a lease on its disks.</summary>
-    public const ushort NewestFormat = 3;
+    /// <summary>
+    /// The version of new pools: since 2 every member votes, since 3 the host that serves the pool holds a lease on its disks, since 4 write caches have
+    /// summaries.
+    /// </summary>
+    public const ushort NewestFormat = 4;
 
     /// <summary>Whether every member votes.</summary>
     public bool MembersVote => FormatVersion >= 2;
 
     /// <summary>Whether the host that serves the pool holds a lease on its disks.</summary>
     public bool HasLease => FormatVersion >= 3;
+
+    /// <summary>Whether summaries are written into the write caches on its disks.</summary>
+    public bool HasCacheSummaries => FormatVersion >= 4;
 
     /// <summary>Defaults of each layout.</summary>
     public ImmutableArray<ResiliencyDefaults> ResiliencySettings { get; init; } = ResiliencyDefaults.Initial;

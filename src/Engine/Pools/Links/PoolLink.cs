@@ -53,6 +53,9 @@ public abstract class PoolLink
     /// <inheritdoc cref="PoolEnvironment.FirstWriteJournalBytes"/>
     internal int FirstWriteJournalBytes => Owner.Environment.FirstWriteJournalBytes;
 
+    /// <summary>Blocks in the ring of a write cache after which a summary of them is written; 0: the pool is of an older version.</summary>
+    internal int CacheSummaryBlocks => State.Pool!.HasCacheSummaries ? Owner.Environment.CacheSummaryBlocks : 0;
+
     /// <inheritdoc cref="PoolEnvironment.FirstWriteWindow"/>
     internal int FirstWriteWindow => Owner.Environment.FirstWriteWindow;
 

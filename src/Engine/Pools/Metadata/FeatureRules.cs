@@ -10,7 +10,8 @@ internal static class FeatureRules
         new(FeatureFlags.MemberHistoryFeature, 0,
             (UsesFaultDomains(state) ? FeatureFlags.FaultDomainsFeature : 0) | (UsesParity(state) ? FeatureFlags.ParityFeature : 0)
                 | (state.Pool?.MembersVote == true ? FeatureFlags.MemberVotesFeature : 0)
-                | (state.Pool?.HasLease == true ? FeatureFlags.LeaseFeature : 0));
+                | (state.Pool?.HasLease == true ? FeatureFlags.LeaseFeature : 0)
+                | (state.Pool?.HasCacheSummaries == true ? FeatureFlags.CacheSummariesFeature : 0));
 
     private static bool UsesParity(PoolState state) =>
         state.VirtualDisks.Values.Any(static disk => disk.Parts.Any(static part => part.Parities > 0));

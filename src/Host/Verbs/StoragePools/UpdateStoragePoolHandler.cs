@@ -86,5 +86,6 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
     }
 
     private static string WhatChanges(int from) =>
-        (from < 2 ? "every member disk gets a vote, and " : "") + "the host that serves it holds a lease on its disks";
+        (from < 2 ? "every member disk gets a vote, " : "") + (from < 3 ? "the host that serves it holds a lease on its disks, and " : "")
+            + "write caches get summaries, which make them quick to open after a crash; those that are open now get them at their next opening";
 }

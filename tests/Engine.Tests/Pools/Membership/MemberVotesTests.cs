@@ -199,12 +199,14 @@ public sealed class MemberVotesTests
         Assert.Equal(1, pool.State.Pool!.FormatVersion);
         Assert.True(again.Lane.Run(pool.Raise()).Succeeded);
         Assert.True(pool.View.MembersVote);
-        Assert.Equal(FeatureFlags.MemberVotesFeature | FeatureFlags.LeaseFeature, again.Scan(11)[0].Superblock!.Features.Incompatible);
+        Assert.Equal(
+            FeatureFlags.MemberVotesFeature | FeatureFlags.LeaseFeature | FeatureFlags.CacheSummariesFeature,
+            again.Scan(11)[0].Superblock!.Features.Incompatible);
         Assert.True(again.Lane.Run(pool.Raise()).Succeeded);   // again: nothing to do
         Pull(again, [.. pool.View.MetadataDisks.Take(3)]);
         Assert.True(again.Lane.Run(pool.Commit(PoolWorld.Job(1, 7))).Succeeded);
         PoolOpenResult opened = again.Killed(3).Open(pool.Id, Present(again));
-        Assert.Equal((3, 7), (opened.Pool!.State.Pool!.FormatVersion, PoolWorld.ValueOf(opened.Pool.State, 1)));
+        Assert.Equal((4, 7), (opened.Pool!.State.Pool!.FormatVersion, PoolWorld.ValueOf(opened.Pool.State, 1)));
     }
 
     private static (PoolWorld World, Pool Pool) NewPool(int disks, ulong seed = 1, MediaType mediaType = MediaType.SSD)

@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Tests.Pools;
 /// <summary>A pool names the features that its state needs in every superblock, before the state needs them.</summary>
 public sealed class FeatureTests
 {
-    private const uint Newest = FeatureFlags.MemberVotesFeature | FeatureFlags.LeaseFeature;
+    private const uint Newest = FeatureFlags.MemberVotesFeature | FeatureFlags.LeaseFeature | FeatureFlags.CacheSummariesFeature;
 
     [Theory]
     [InlineData(FaultDomainLevel.StorageEnclosure, FaultDomainLevel.PhysicalDisk, 1)]
