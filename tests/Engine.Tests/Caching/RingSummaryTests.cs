@@ -307,7 +307,8 @@ public class RingSummaryTests
             {
                 world.Disks[place.Disk].Media.Read(at, header);
                 Guid owner = new(header.AsSpan(8, 16));
-                if (owner != Guid.Empty && CacheRecord.TryRead(header, owner, CacheRecord.PositionIn(header), out CacheRecord record, out _) && record.IsSummary)
+                if (owner != Guid.Empty && CacheRecord.TryRead(header, owner, CacheRecord.PositionIn(header), out CacheRecord record, out _)
+                    && record.IsSummary)
                 {
                     found.Add((record.Position, place.Offset + at - place.Start));
                 }

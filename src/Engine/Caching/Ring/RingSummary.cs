@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Caching;
 
-// Collects what a summary will say: the records since the last one. Records of blocks of zeros may be too many for one: then it begins anew with the next
+// Collects what a summary will say: the records since the last one. Records of blocks of zeros may be too many for one: then it begins again with the next
 // record, and an opening reads the headers of those before.
 //
 // Invariants
@@ -26,7 +26,7 @@ internal sealed class RingSummary
 
     /// <summary>Makes one for a ring whose records have at most <paramref name="payloadMax"/> blocks of payload.</summary>
     /// <param name="buffers">Memory.</param>
-    /// <param name="everyBlocks">Blocks of the ring that a summary stands for, about; 0: none are written.</param>
+    /// <param name="everyBlocks">Blocks of the ring that a summary repeats, about; 0: none are written.</param>
     /// <param name="payloadMax">Most blocks of payload of a record.</param>
     internal RingSummary(BufferPool buffers, int everyBlocks, int payloadMax)
     {
@@ -137,7 +137,7 @@ internal sealed class RingSummary
 
     private Span<byte> Payload => _buffer.Span[CacheRecord.BlockSize..];
 
-    /// <summary>Begins anew. Memory that a device may still access goes back to the pool, which quarantines it.</summary>
+    /// <summary>Begins again. Memory that a device may still access goes back to the pool, which quarantines it.</summary>
     private void Clear()
     {
         if (_buffers.IsKept(_buffer))
