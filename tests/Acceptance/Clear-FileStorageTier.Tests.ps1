@@ -67,7 +67,7 @@ Describe 'Clear-FileStorageTier with a range' {
         Get-TestPin | Should -Be 62, 64, 66
         $refused = Get-WrittenError { Clear-FileStorageTier -VirtualDisk $data -Offset 62MB -Length 1MB }
         $refused.FullyQualifiedErrorId | Should -Be 'StorageWMI 8,Clear-FileStorageTier'
-        "$refused" | Should -Match 'Pinned beyond it: 2097152 bytes at 65011712'
+        "$refused" | Should -Match 'Pinned beyond it: 2 MB at offset 62 MB'
         Get-TestPin | Should -Be 62, 64, 66
     }
 

@@ -58,7 +58,7 @@ Describe 'Get-FileStorageTier with a virtual disk' {
     }
 
     It 'shows ranges in the table of Windows' {
-        Get-FileStorageTier -VirtualDisk $data | Out-String -Width 200 | Should -Match 'FilePath\s+Desired[\s\S]*2097152 bytes at 73400320\s+Data_Slow\s+\w'
+        Get-FileStorageTier -VirtualDisk $data | Out-String -Width 200 | Should -Match 'FilePath\s+Desired[\s\S]*2 MB at offset 70 MB\s+Data_Slow\s+\w'
     }
 
     It 'lists files alone of a volume' {

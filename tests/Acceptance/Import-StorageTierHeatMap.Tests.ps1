@@ -57,7 +57,7 @@ Describe 'Import-StorageTierHeatMap' {
         $bytes = [IO.File]::ReadAllBytes("$PWD/map.heat")
         $bytes[100] = $bytes[100] -bxor 1
         [IO.File]::WriteAllBytes("$PWD/map.heat", $bytes)
-        "$(Get-WrittenError { Import-StorageTierHeatMap Copy map.heat })" | Should -Match 'It is damaged in its 4096 bytes at 0'
+        "$(Get-WrittenError { Import-StorageTierHeatMap Copy map.heat })" | Should -Match 'It is damaged in its 4 KB at offset 0'
         Set-Content other.txt ('no heat' * 1000)
         "$(Get-WrittenError { Import-StorageTierHeatMap Copy other.txt })" | Should -Match 'It is no heat map'
         (Get-WrittenError { Import-StorageTierHeatMap Copy nothing.heat }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Import-StorageTierHeatMap'

@@ -45,6 +45,6 @@ Describe 'A number that its parameter cannot hold' {
         { New-PhysicalDisk -Path $SessionFolder/none.img -Size -1 }
         { Set-StoragePool Pool1 -WriteCacheSizeDefault -1 }
     ) {
-        $_ | Should -Throw '*-*Size* ''*'': is not a size. Valid: 0 to 18446744073709551615 bytes. Give *. `[StorageWMI 5`]*'
+        $_ | Should -Throw '*-*Size* ''*'': is not a size. Valid: 0 to 16384 PB (18446744073709551615 bytes). Give *. `[StorageWMI 5`]*'
     }
 }

@@ -76,7 +76,7 @@ Describe 'New-VirtualDisk' {
         $null = New-StoragePool -FriendlyName Mixed -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk '[fr]?')
         $disk = New-VirtualDisk Mixed -FriendlyName Slow -Size 16MB -MediaType HDD -WarningVariable warned -WarningAction SilentlyContinue
         $disk.WriteCacheSize | Should -Be 31MB
-        $warned | Should -BeLike '*32505856 bytes*'
+        $warned | Should -BeLike '*31 MB*'
         (New-VirtualDisk Mixed -FriendlyName Fast -Size 16MB -MediaType SSD).WriteCacheSize | Should -Be 0
         (New-VirtualDisk Mixed -FriendlyName None -Size 16MB -WriteCacheSize 0).WriteCacheSize | Should -Be 0
     }

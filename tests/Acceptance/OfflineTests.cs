@@ -1,5 +1,5 @@
-using System.Globalization;
 using System.Text.RegularExpressions;
+using TierSpaces.Contracts;
 
 namespace TierSpaces.Acceptance;
 
@@ -25,7 +25,7 @@ public class OfflineTests
         home.Run("stop");
         string[] before = Array.ConvertAll(s_members, member => Hash(home.PathOf(member)));
         string explained = home.Run(["inspect", .. s_members.Select(home.PathOf)]);
-        Assert.Contains("virtual disk Data: 67108864 bytes, Mirror, 2 columns, 2 copies", explained, StringComparison.Ordinal);
+        Assert.Contains("virtual disk Data: 64 MB, Mirror, 2 columns, 2 copies", explained, StringComparison.Ordinal);
         home.Run(["extract", "--disk", "data", "--to", home.PathOf("whole"), .. s_members.Select(home.PathOf)]);
         home.Run(["extract", "--disk", "Data", "--to", home.PathOf("fewer"), .. s_members.Skip(1).Select(home.PathOf)]);
         Assert.Equal(Hash(image), Hash(home.PathOf("whole")));
@@ -139,7 +139,7 @@ public class OfflineTests
             Answer rejected = Tool.TryRun("unshare", "--mount", "sh", "-c", $"{readOnly} && touch '{home.PathOf("d1.img")}'");
             Assert.NotEqual(0, rejected.ExitCode);
             string explained = Tool.Run("unshare", "--mount", "sh", "-c", $"{readOnly} && {program} inspect {images}");
-            Assert.Contains("virtual disk Data: 67108864 bytes", explained, StringComparison.Ordinal);
+            Assert.Contains("virtual disk Data: 64 MB", explained, StringComparison.Ordinal);
             Tool.Run("unshare", "--mount", "sh", "-c", $"{readOnly} && {program} extract --disk Data --to '{target}/data' {images}");
             Assert.Equal(Hash(image), Hash($"{target}/data"));
         }
@@ -195,8 +195,14 @@ public class OfflineTests
 
     /// <summary>The ranges that an answer lists as not read.</summary>
     private static (long Offset, long Length)[] Ranges(string error) =>
-        [.. Regex.Matches(error, @"Not read: (\d+) bytes at offset (\d+)").Select(static range => (
-            long.Parse(range.Groups[2].Value, CultureInfo.InvariantCulture), long.Parse(range.Groups[1].Value, CultureInfo.InvariantCulture)))];
+        [.. Regex.Matches(error, @"Not read: (\d+ KB|[\d.]+ MB) at offset (0|\d+ KB|[\d.]+ MB)").Select(static range => (
+            Bytes(range.Groups[2].Value), Bytes(range.Groups[1].Value)))];
+
+    private static long Bytes(string text)
+    {
+        Assert.True(SizeText.TryParse(text, out ulong bytes), text);
+        return (long)bytes;
+    }
 
     /// <summary>By a tool that does not ask for the lock a dying host may still hold.</summary>
     private static string Hash(string path) => Tool.Run("sha256sum", path).Split(' ')[0];

@@ -55,8 +55,9 @@ Describe '-WhatIf' {
 
     It 'says of a pool which disks it takes, and what it gives back' {
         $printed = Get-Printed 'New-StoragePool -FriendlyName New -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk spare?) -WhatIf'
-        $printed -match "physical disk 'spare[123]' \(268435456 bytes\): \d+ slabs" | Should -HaveCount 3
-        $bytes = [regex]::Match($printed[0], '(\d+) bytes').Groups[1].Value
+        $printed -match "physical disk 'spare[123]' \(256 MB\): \d+ slabs" | Should -HaveCount 3
+        $size = [regex]::Match($printed[0], ': ([\d.]+) (MB)$')
+        $bytes = [double]$size.Groups[1].Value * 1MB
         $pool = New-StoragePool -FriendlyName New -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk spare?)
         $pool.Size | Should -Be $bytes
         (Get-Printed 'Remove-StoragePool New -WhatIf') -match "Give back physical disk 'spare" | Should -HaveCount 3

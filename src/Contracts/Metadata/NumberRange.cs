@@ -18,7 +18,7 @@ public static class NumberRange
     /// <param name="isSize">Whether it is a size in bytes.</param>
     /// <param name="value">The value as it was given.</param>
     public static string Describe(string parameter, Type type, bool isSize, string value) => isSize
-        ? $"-{parameter} '{value}': is not a size. Valid: 0 to {MaxOf(type)} bytes. Give a whole number of bytes, or one with KB, MB, GB, TB or PB, for example 512MB."
+        ? $"-{parameter} '{value}': is not a size. Valid: 0 to {SizeText.Exact(MaxOf(type))}. Give a whole number of bytes, or one with KB, MB, GB, TB or PB, for example 512MB."
         : $"-{parameter} '{value}': is not a number of this parameter. Valid: 0 to {MaxOf(type)}. Give a whole number in that range.";
 
     /// <summary>The same for a parameter of a verb.</summary>

@@ -1,17 +1,17 @@
 using System.Globalization;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Contracts;
 
 /// <summary>
 /// Numbers as PowerShell writes them: decimal or 0x, an optional fraction, an optional suffix KB, MB, GB, TB or PB (powers of
 /// 1024, any case). A fraction is allowed where the product is whole to the byte after rounding, as PowerShell rounds it.
-/// The suffixes of other tools mean the same: M and MiB are MB.
+/// The suffixes of other tools mean the same: M and MiB are MB. One space before the suffix is allowed, so that sizes are read as messages
+/// and tables write them: "1.5 GB". How they are written is the rule of <see cref="ByteText"/>.
 /// </summary>
 public static class SizeText
 {
     private const string UnitLetters = "KMGTP";
-
-    private static readonly string[] s_suffixes = ["KB", "MB", "GB", "TB", "PB"];
 
     /// <summary>Reads a size in bytes from 0 to 2^64 - 1; false when the text is none.</summary>
     public static bool TryParse(string text, out ulong bytes)
@@ -28,20 +28,23 @@ public static class SizeText
             && TryScale(value, factor, out bytes);
     }
 
-    /// <summary>A size with the largest unit it reaches, at most two decimals: 1.5 GB.</summary>
-    public static string Format(ulong bytes)
-    {
-        int unit = -1;
-        decimal value = bytes;
-        while (value >= 1024 && unit + 1 < s_suffixes.Length)
-        {
-            value /= 1024;
-            unit++;
-        }
+    /// <summary>Returns a size with the largest unit it reaches and at most two decimals, for tables: 1.5 GB.</summary>
+    public static string Format(ulong bytes) => Format(bytes, CultureInfo.InvariantCulture);
 
-        string number = Math.Round(value, 2).ToString("0.##", CultureInfo.InvariantCulture);
-        return unit < 0 ? $"{number} B" : $"{number} {s_suffixes[unit]}";
-    }
+    /// <summary>Returns a size as <see cref="Format(ulong)"/> does, with the decimal separator of a culture.</summary>
+    public static string Format(ulong bytes, CultureInfo culture) => ByteText.Rounded(bytes, "0.##", culture);
+
+    /// <summary>Returns a size or an offset exactly, for messages: 1 GB, 1537 MB, 513 bytes, 1.86 GB (2000000000 bytes).</summary>
+    public static string Exact(ulong bytes) => ByteText.Exact(bytes);
+
+    /// <inheritdoc cref="Exact(ulong)"/>
+    public static string Exact(long bytes) => ByteText.Exact(bytes);
+
+    /// <summary>Returns a range of a disk exactly, for messages: 2 MB at offset 8 MB.</summary>
+    public static string Range(long offset, long length) => ByteText.Range(offset, length);
+
+    /// <summary>Returns an offset exactly, for messages: 0, 8 MB.</summary>
+    public static string Offset(long offset) => ByteText.Offset(offset);
 
     private static (string Number, ulong Factor) SplitSuffix(string text)
     {
@@ -49,7 +52,14 @@ public static class SizeText
             : text.EndsWith("B", StringComparison.OrdinalIgnoreCase) ? text[..^1]
             : text;
         int power = unit.Length > 0 ? UnitLetters.IndexOf(char.ToUpperInvariant(unit[^1]), StringComparison.Ordinal) : -1;
-        return power < 0 ? (text, 1) : (unit[..^1], 1UL << (10 * (power + 1)));
+        if (power < 0)
+        {
+            return (text, 1);
+        }
+
+        string number = unit[..^1];
+        bool isSpaced = number.Length > 1 && number[^1] == ' ' && char.IsAsciiHexDigit(number[^2]);
+        return (isSpaced ? number[..^1] : number, 1UL << (10 * (power + 1)));
     }
 
     private static bool TryScale(decimal number, ulong factor, out ulong bytes)

@@ -65,10 +65,10 @@ internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters coun
 
         IReadOnlyList<(long Offset, long Length)> ranges = CacheLoss.Merge(_lost.Select(block => (block * BlockSize, (block + 1) * BlockSize)));
         string named = string.Join(
-            ", ", ranges.Take(RangesNamedMax).Select(range => string.Create(CultureInfo.InvariantCulture, $"{range.Length} at {range.Offset}")));
+            ", ", ranges.Take(RangesNamedMax).Select(range => ByteText.Range(range.Offset, range.Length)));
         string more = ranges.Count > RangesNamedMax ? ", and more" : "";
         return string.Create(CultureInfo.InvariantCulture,
-            $"{_lost.Count * (long)BlockSize} bytes of it were lost on every copy, and are errors until they are written: {named}{more}");
+            $"{ByteText.Exact(_lost.Count * (long)BlockSize)} of it were lost on every copy, and are errors until they are written: {named}{more}");
     }
 
     /// <summary>A method of its own: what its lambda captures is allocated where the method begins.</summary>
@@ -77,5 +77,5 @@ internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters coun
 
     private string UnmarkedReason() => string.Create(
         CultureInfo.InvariantCulture,
-        $"the {BlockSize} bytes at {_unmarked * BlockSize} are lost on every copy; without checksums the backing store cannot report that, so destaging stops until they are written or unmapped");
+        $"the {ByteText.Range(_unmarked * BlockSize, BlockSize)} are lost on every copy; without checksums the backing store cannot report that, so destaging stops until they are written or unmapped");
 }

@@ -141,7 +141,7 @@ internal sealed class CacheStatus(IBackingStore backing)
             State = WriteCacheState.Lost;
             AwaitsDisks = awaitsDisks;
             Reason = reason;
-            backing.FailFront(error, $"the write cache is lost: {reason}; {dirtyBytes} bytes in it were not destaged");
+            backing.FailFront(error, $"the write cache is lost: {reason}; {ByteText.Exact(dirtyBytes)} in it were not destaged");
             _freed.NotifyAll();
         }
 

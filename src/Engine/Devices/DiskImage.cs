@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Lanes.Native;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices;
 
@@ -24,7 +25,7 @@ public static unsafe class DiskImage
         if (size <= 0 || size % SizeUnit != 0)
         {
             throw new ArgumentException(
-                $"The size {size} of the image file '{path}' is not a positive multiple of {SizeUnit} bytes.", nameof(size));
+                $"The size {ByteText.Exact(size)} of the image file '{path}' is not a positive multiple of {ByteText.Exact(SizeUnit)}.", nameof(size));
         }
 
         int descriptor = Libc.OpenPath(path, Libc.OpenReadWrite | Libc.OpenCreate | Libc.OpenExclusive, Libc.OwnerOnly);
@@ -87,8 +88,8 @@ public static unsafe class DiskImage
         Errno.EEXIST => $"The image file '{path}' is already there. Choose another path, or register the existing file.",
         Errno.ENOENT or Errno.ENOTDIR => $"The folder of the image file '{path}' does not exist. Create it first.",
         Errno.EACCES or Errno.EPERM or Errno.EROFS => $"You may not create the image file '{path}': {Errno.Describe(errno)}.",
-        Errno.ENOSPC or Errno.EDQUOT => $"The file system of '{path}' has no room for an image file of {size} bytes. Free space there or choose another place.",
-        Errno.EFBIG => $"The file system of '{path}' cannot hold a file of {size} bytes. Choose a smaller size or another place.",
+        Errno.ENOSPC or Errno.EDQUOT => $"The file system of '{path}' has no room for an image file of {ByteText.Exact(size)}. Free space there or choose another place.",
+        Errno.EFBIG => $"The file system of '{path}' cannot hold a file of {ByteText.Exact(size)}. Choose a smaller size or another place.",
         Errno.EOPNOTSUPP => $"The file system of '{path}' cannot preallocate. Create a sparse image instead.",
         _ => $"Cannot create the image file '{path}': {Errno.Describe(errno)}.",
     }, errno);

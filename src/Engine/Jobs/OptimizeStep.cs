@@ -32,8 +32,8 @@ public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<(OpenVirtualDisk 
     public string Outcome => (_moved, _failed.Count) switch
     {
         (0, 0) => "the disks are as evenly full as they can be",
-        (_, 0) => $"{_moved} slabs moved",
-        _ => $"{_moved} slabs moved, {_failed.Count} could not",
+        (_, 0) => $"{CountText.Of(_moved, "slab")} moved",
+        _ => $"{CountText.Of(_moved, "slab")} moved, {_failed.Count} could not",
     };
 
     /// <summary>Completes when no move is under way, so that a virtual disk that is not listed any more is not touched any more.</summary>

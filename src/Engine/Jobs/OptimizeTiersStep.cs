@@ -63,7 +63,7 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, Func<DiskTiering, Ti
 
     /// <inheritdoc/>
     public string Outcome => _plan is null || (_plan.Moves.Count == 0 && _failed == 0) ? "every slice is on the tier that it belongs on"
-        : $"{BytesPromoted} bytes promoted, {BytesDemoted} bytes demoted" + (_failed > 0 ? $", {_failed} slices could not be moved" : "");
+        : $"{ByteText.Exact(BytesPromoted)} promoted, {ByteText.Exact(BytesDemoted)} demoted" + (_failed > 0 ? $", {CountText.Of(_failed, "slice")} could not be moved" : "");
 
     /// <inheritdoc/>
     public void Reset() => _plan = null;

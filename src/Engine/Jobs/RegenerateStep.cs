@@ -40,8 +40,8 @@ public sealed class RegenerateStep(SlabMover mover, Func<(IoError Error, string 
     public string Outcome => (_moved, _failed.Count) switch
     {
         (0, 0) => "",
-        (_, 0) => $"{_moved} slabs moved to other disks",
-        _ => $"{_moved} slabs moved to other disks, {_failed.Count} could not: there is no disk with room that fits, or no good copy",
+        (_, 0) => $"{CountText.Of(_moved, "slab")} moved to other disks",
+        _ => $"{CountText.Of(_moved, "slab")} moved to other disks, {_failed.Count} could not: there is no disk with room that fits, or no good copy",
     };
 
     /// <inheritdoc/>

@@ -33,8 +33,8 @@ public sealed class ResyncStep : IJobStep
 
     /// <inheritdoc/>
     public string Outcome => _total + _done <= 0 ? ""
-        : !_isIncomplete ? $"{_done} bytes of stale copies brought up to date"
-        : $"{_done} bytes of stale copies gone through; some have no good copy to be made from, or their disk failed";
+        : !_isIncomplete ? $"{ByteText.Exact(_done)} of stale copies brought up to date"
+        : $"{ByteText.Exact(_done)} of stale copies gone through; some have no good copy to be made from, or their disk failed";
 
     /// <summary>A step over one part of a virtual disk.</summary>
     public static ResyncStep OfPart(OpenVirtualDisk disk, int number, string name = "") =>

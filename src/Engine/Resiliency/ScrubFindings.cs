@@ -33,7 +33,7 @@ public sealed class ScrubFindings
     /// <summary>In words, for people.</summary>
     public override string ToString()
     {
-        List<string> parts = [string.Create(CultureInfo.InvariantCulture, $"{BlocksVerified} blocks verified")];
+        List<string> parts = [string.Create(CultureInfo.InvariantCulture, $"{CountText.Of(BlocksVerified, "block")} verified")];
         Add(parts, BlocksHealed, "healed");
         Add(parts, MetadataHealed, "metadata sectors healed");
         Add(parts, BlocksLost, "lost");

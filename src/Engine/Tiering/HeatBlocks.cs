@@ -1,5 +1,6 @@
 using System.Globalization;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
@@ -27,7 +28,7 @@ internal sealed class HeatBlocks
                 : _next == 0 && HeatSnapshot.VersionOf(block) != HeatSnapshot.Version
                     ? Text($"It is of version {HeatSnapshot.VersionOf(block)}; this program reads version {HeatSnapshot.Version}.")
                 : IsWhole ? "It goes on behind its end."
-                : Text($"It is damaged in its {HeatSnapshot.BlockSize} bytes at {(long)_next * HeatSnapshot.BlockSize}.");
+                : Text($"It is damaged in its {ByteText.Range((long)_next * HeatSnapshot.BlockSize, HeatSnapshot.BlockSize)}.");
         }
 
         Snapshot = snapshot;

@@ -1,5 +1,6 @@
 using System.Globalization;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
@@ -51,7 +52,7 @@ public sealed class HeatFileContents
         if (other.SliceBytes != SliceBytes)
         {
             throw new ArgumentException(
-                string.Create(CultureInfo.InvariantCulture, $"The slices have {SliceBytes} and {other.SliceBytes} bytes; they must be as large."),
+                string.Create(CultureInfo.InvariantCulture, $"The slices have {ByteText.Exact(SliceBytes)} and {ByteText.Exact(other.SliceBytes)}; they must be as large."),
                 nameof(other));
         }
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
@@ -50,7 +51,7 @@ public sealed class HeatFileReader(HeatSettings settings, long slices, long utcT
     // Where in a larger slice its heat lay is not known, so it cannot be divided.
     private string? CheckFit(in HeatSnapshot snapshot) => snapshot.SliceBytes <= settings.SliceBytes && settings.SliceBytes % snapshot.SliceBytes == 0
         ? null
-        : Text($"It has the heat of slices of {snapshot.SliceBytes} bytes, and the virtual disk has slices of {settings.SliceBytes}: where in a larger slice its heat lay is not known.");
+        : Text($"It has the heat of slices of {ByteText.Exact(snapshot.SliceBytes)}, and the virtual disk has slices of {ByteText.Exact(settings.SliceBytes)}: where in a larger slice its heat lay is not known.");
 
     private string? Take(in HeatSnapshot snapshot, in HeatRun run, ReadOnlySpan<float> heats)
     {
@@ -63,7 +64,7 @@ public sealed class HeatFileReader(HeatSettings settings, long slices, long utcT
             long slice = (run.FirstSlice + i) / several;
             if (heats[i] > 0 && slice >= slices)
             {
-                return Text($"It has heat at {((UInt128)(ulong)(run.FirstSlice + i)) * (uint)snapshot.SliceBytes}, beyond the end of the virtual disk, which has {slices * settings.SliceBytes} bytes.");
+                return Text($"It has heat of slice {run.FirstSlice + i} of {ByteText.Exact(snapshot.SliceBytes)}, beyond the end of the virtual disk, which has {ByteText.Exact(slices * settings.SliceBytes)}.");
             }
 
             Add(slice, heats[i]);

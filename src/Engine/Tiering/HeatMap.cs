@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
@@ -120,7 +121,7 @@ public sealed class HeatMap
         if ((ulong)first >= (ulong)Slices || last >= Slices)
         {
             throw new ArgumentOutOfRangeException(
-                nameof(offset), offset, $"{length} bytes there are not within {Slices} slices of {Settings.SliceBytes} bytes.");
+                nameof(offset), offset, $"{ByteText.Exact(length)} there are not within {Slices} slices of {ByteText.Exact(Settings.SliceBytes)}.");
         }
 
         if (nowNs >= _nextNs)

@@ -136,8 +136,8 @@ public sealed class PinTable
     {
         long fitting = Math.Max(0, _tierSlices[tier] - takenSlices) << _shift;
         return new PinError(
-            $"Its slices of {SliceBytes} bytes would bring what is pinned to the tier to {wantedBytes} bytes, and it has {_tierSlices[tier] << _shift}. "
-            + $"At most {fitting} bytes more can be pinned to it: pin less, take other pins away or make the tier larger.",
+            $"Its slices of {ByteText.Exact(SliceBytes)} would bring what is pinned to the tier to {ByteText.Exact(wantedBytes)}, and it has {ByteText.Exact(_tierSlices[tier] << _shift)}. "
+            + $"At most {ByteText.Exact(fitting)} more can be pinned to it: pin less, take other pins away or make the tier larger.",
             fitting);
     }
 

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
@@ -66,7 +67,7 @@ public static class TierPlanner
 
         if (request.Slices < 0 || request.SliceBytes <= 0 || !request.Settings.IsPossible)
         {
-            throw new ArgumentException($"{request.Slices} slices of {request.SliceBytes} bytes, or a setting out of its range: {request.Settings}.");
+            throw new ArgumentException($"{request.Slices} slices of {ByteText.Exact(request.SliceBytes)}, or a setting out of its range: {request.Settings}.");
         }
     }
 }

@@ -1,13 +1,12 @@
 using System.Globalization;
 using System.Text;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
 /// <summary>The tier report in the words that Windows prints it in.</summary>
 public static class TierReportText
 {
-    private static readonly string[] s_units = ["KB", "MB", "GB", "TB", "PB", "EB"];
-
     /// <summary>The report, lines ended by a line feed. The star marks what the performance tier is large enough for.</summary>
     public static string Format(TierReport report)
     {
@@ -40,23 +39,9 @@ public static class TierReportText
         return to.ToString();
     }
 
-    /// <summary>A size as Windows' tools print it: whole bytes, or two decimals of the largest unit that is reached; units are powers of 1024.</summary>
-    public static string Size(long bytes)
-    {
-        if (bytes < 1024)
-        {
-            return string.Create(CultureInfo.InvariantCulture, $"{bytes} bytes");
-        }
-
-        int unit = 0;
-        double value = bytes / 1024.0;
-        for (; value >= 1024 && unit < s_units.Length - 1; unit++)
-        {
-            value /= 1024;
-        }
-
-        return string.Create(CultureInfo.InvariantCulture, $"{value:0.00} {s_units[unit]}");
-    }
+    // As Windows' tools print it: whole bytes, or two decimals of the largest unit that is reached.
+    private static string Size(long bytes) =>
+        bytes < 1024 ? $"{bytes} bytes" : ByteText.Rounded((ulong)bytes, "0.00", CultureInfo.InvariantCulture);
 
     // All is only said of all, and nothing of nothing.
     private static string Percent(double percent)

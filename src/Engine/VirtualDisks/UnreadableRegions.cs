@@ -48,7 +48,7 @@ internal static class UnreadableRegions
         }
 
         string rest = ranges.Count > RangesMax ? $" and {ranges.Count - RangesMax} more" : "";
-        return bytes == 0 ? "" : $"No good copy of {bytes} bytes is there, at {string.Join(", ", ranges.Take(RangesMax).Select(static range => $"offset {range.Start} to {range.End}{range.Where}"))}{rest}. "
+        return bytes == 0 ? "" : $"No good copy of {ByteText.Exact(bytes)} is there, at {string.Join(", ", ranges.Take(RangesMax).Select(static range => $"offset {ByteText.Offset(range.Start)} to {ByteText.Exact(range.End)}{range.Where}"))}{rest}. "
             + (isWaiting ? "They are read and written again when the physical disks that are away are back."
                 : "Every copy of them is stale: they stay errors. Copy the rest to another virtual disk.");
     }

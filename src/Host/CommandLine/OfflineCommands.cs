@@ -3,6 +3,7 @@ using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Host.CommandLine;
 
@@ -84,17 +85,17 @@ internal static class OfflineCommands
                 target.SetLength(Math.Max(target.Length, last.Offset + last.Length));
                 foreach ((long offset, long length) in extract.Unread)
                 {
-                    Console.Error.WriteLine($"Not read: {length} bytes at offset {offset}");
+                    Console.Error.WriteLine($"Not read: {SizeText.Exact(length)} at offset {SizeText.Offset(offset)}");
                 }
 
                 throw new StorageException(
                     StorageErrors.Failed,
-                    $"{extract.Unread.Sum(static range => range.Length)} bytes of '{disk}' cannot be read and are zeros in {to}; they are listed above.",
+                    $"{SizeText.Exact(extract.Unread.Sum(static range => range.Length))} of '{disk}' cannot be read and are zeros in {to}; they are listed above.",
                     force ? "Name every member image that is there." : "Name every member image that is there. --force reads copies that may be out of date, too.",
                     disk);
             }
 
-            Console.Out.WriteLine($"{target.Length} bytes of '{disk}' written to {to}.");
+            Console.Out.WriteLine($"{SizeText.Exact(target.Length)} of '{disk}' written to {to}.");
             return 0;
         }
     }
@@ -146,9 +147,9 @@ internal static class OfflineCommands
         if (pool.FriendlyName.Length > 0)
         {
             int disks = pool.Disks.Count(static disk => disk.IsMember);
-            Console.Out.WriteLine($"pool {pool.FriendlyName} ({pool.Format}): {disks} of its disks are here, {pool.VirtualDisks.Count} virtual disks");
+            Console.Out.WriteLine($"pool {pool.FriendlyName} ({pool.Format}): {disks} of its disks are here, {CountText.Of(pool.VirtualDisks.Count, "virtual disk")}");
             Print(pool.Details);
-            Print(pool.VirtualDisks.Select(static disk => $"virtual disk {disk.FriendlyName}: {disk.SizeBytes} bytes, {disk.Details}"));
+            Print(pool.VirtualDisks.Select(static disk => $"virtual disk {disk.FriendlyName}: {SizeText.Exact(disk.SizeBytes)}, {disk.Details}"));
         }
 
         foreach (string remark in pool.Remarks)

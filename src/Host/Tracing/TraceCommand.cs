@@ -47,10 +47,10 @@ internal static class TraceCommand
         output.WriteLine(Line(s_headings, "request"));
         foreach (TracedRequest request in report.Slowest)
         {
-            output.WriteLine(Line(Cells(request.Times), $"{request.Command} {request.Length} at {request.Offset}"));
+            output.WriteLine(Line(Cells(request.Times), $"{request.Command} {SizeText.Range(request.Offset, request.Length)}"));
             foreach (TracedMember member in request.Members)
             {
-                string place = member.Offset < 0 ? "" : $" {member.Length} at {member.Offset}";
+                string place = member.Offset < 0 ? "" : $" {SizeText.Range(member.Offset, member.Length)}";
                 output.WriteLine($"{"",10} {Ms(member.BeginNs)} + {Ms(member.DurationNs)} {member.Disk}: {member.Operation}{place}");
             }
         }

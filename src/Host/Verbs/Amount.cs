@@ -19,5 +19,5 @@ internal static class Amount
     };
 
     private static StorageException TooLarge(StorageErrorKind kind, string parameter, ulong value, long max) =>
-        new(kind, $"-{parameter} {value}: is too large. Valid: 0 to {max}.", "Give a smaller value.", parameter);
+        new(kind, $"-{parameter} {SizeText.Exact(value)}: is too large. Valid: 0 to {SizeText.Exact(max)}.", "Give a smaller value.", parameter);
 }

@@ -44,7 +44,7 @@ internal static class PartitionRoom
         if (size is < MiB)
         {
             throw new StorageException(
-                StorageErrors.SizeNotSupported, $"-Size {size}: a partition has at least {MiB} bytes.", "Give a size of 1MB or more.", "Size");
+                StorageErrors.SizeNotSupported, $"-Size {SizeText.Exact(size ?? 0)}: a partition has at least {SizeText.Exact(MiB)}.", "Give a size of 1MB or more.", "Size");
         }
 
         long? wanted = size is { } given ? RoundUp(given, Math.Max(sectorSize, 4096)) : null;
@@ -72,7 +72,7 @@ internal static class PartitionRoom
         {
             throw new StorageException(
                 StorageErrors.PartitionOffset,
-                $"-Offset {offset}: {(offset % sectorSize != 0 ? $"is no multiple of the sector size, {sectorSize} bytes" : "is not in a free extent")}. "
+                $"-Offset {SizeText.Exact(offset)}: {(offset % sectorSize != 0 ? $"is no multiple of the sector size, {sectorSize} bytes" : "is not in a free extent")}. "
                 + $"Valid: {Ranges(FreeExtents(contents, sectorSize))}.",
                 "Leave -Offset out to have the place chosen.", "Offset");
         }
@@ -83,13 +83,13 @@ internal static class PartitionRoom
 
     private static StorageException TooLarge(long? size, long largest, string? advice) => new(
         StorageErrors.NotEnoughCapacity,
-        size is null ? "-UseMaximumSize: the disk has no free extent of 1 MB." : $"-Size {size}: the largest free extent has {largest} bytes.",
-        (largest > 0 ? $"Give at most {largest} bytes, or -UseMaximumSize." : "Remove a partition, or use another disk.")
+        size is null ? "-UseMaximumSize: the disk has no free extent of 1 MB." : $"-Size {SizeText.Exact(size.Value)}: the largest free extent has {SizeText.Exact(largest)}.",
+        (largest > 0 ? $"Give at most {SizeText.Exact(largest)}, or -UseMaximumSize." : "Remove a partition, or use another disk.")
             + (advice is null ? "" : $" {advice}"),
         "Size");
 
     private static string Ranges(List<(long Start, long End)> free) =>
-        free.Count == 0 ? "none, the disk is full" : string.Join(", ", free.Select(static extent => $"{extent.Start} to {extent.End - 1}"));
+        free.Count == 0 ? "none, the disk is full" : string.Join(", ", free.Select(static extent => $"{SizeText.Offset(extent.Start)} to {SizeText.Exact(extent.End - 1)}"));
 
     /// <summary>The next multiple.</summary>
     public static long RoundUp(long value, long unit) => (value + unit - 1) / unit * unit;

@@ -56,14 +56,14 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
         if (style == PartitionStyle.MBR && disk.Size > MbrBytesMax)
         {
             throw new StorageException(
-                StorageErrors.MbrSizeLimit, $"-PartitionStyle MBR: addresses {MbrBytesMax} bytes (2 TB), and disk {disk.Number} has {disk.Size}.",
+                StorageErrors.MbrSizeLimit, $"-PartitionStyle MBR: addresses {SizeText.Exact(MbrBytesMax)}, and disk {disk.Number} has {SizeText.Exact(disk.Size)}.",
                 "Use GPT, the default.", "PartitionStyle");
         }
 
         if (style != PartitionStyle.MBR && disk.Size < GptBytesMin)
         {
             throw new StorageException(
-                StorageErrors.TooSmallForGpt, $"-PartitionStyle GPT: needs {GptBytesMin} bytes, and disk {disk.Number} has {disk.Size}.",
+                StorageErrors.TooSmallForGpt, $"-PartitionStyle GPT: needs {SizeText.Exact(GptBytesMin)}, and disk {disk.Number} has {SizeText.Exact(disk.Size)}.",
                 "Use MBR, or a larger virtual disk.", "PartitionStyle");
         }
     }
@@ -141,7 +141,7 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
         if (request.Alignment is { } alignment && (alignment == 0 || alignment % disk.SectorSize != 0))
         {
             throw new StorageException(
-                StorageErrors.PartitionAlignment, $"-Alignment {alignment}: is no multiple of the sector size. Valid: multiples of {disk.SectorSize}.",
+                StorageErrors.PartitionAlignment, $"-Alignment {SizeText.Exact(alignment)}: is no multiple of the sector size. Valid: multiples of {disk.SectorSize}.",
                 "Leave it out to align to 1 MB and the stripe.", "Alignment");
         }
 

@@ -53,7 +53,7 @@ internal sealed class ResizeService(VolumeTools tools, DiskChecks checks, Partit
         {
             string reason = size < min && kind is { CanShrink: false } ? $" {kind.Name} cannot be made smaller." : "";
             throw new StorageException(
-                StorageErrors.SizeNotSupported, $"-Size {size}: out of range. Valid: {min} to {max}.{reason}",
+                StorageErrors.SizeNotSupported, $"-Size {SizeText.Exact(size)}: out of range. Valid: {SizeText.Exact(min)} to {SizeText.Exact(max)}.{reason}",
                 size <= max ? "Give a size in that range."
                     : target.Disk.SizeAdvice is { } advice ? $"Give a size in that range. {advice}"
                     : "Give a size in that range, or make the virtual disk larger: Resize-VirtualDisk.",

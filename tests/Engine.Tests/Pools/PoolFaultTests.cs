@@ -381,7 +381,7 @@ public sealed class PoolFaultTests
         Assert.Equal(4, pool.View.MetadataDisks.Length);
         Map(world, pool);
         CommitResult used = world.Lane.Run(pool.RemoveDisk(s_one));
-        Assert.Contains("1 slabs in use", used.Reason);
+        Assert.Contains("1 slab in use", used.Reason);
         Assert.True(world.Lane.Run(pool.RemoveDisk(new DiskNumber(4))).Succeeded);
         Assert.Equal(ScanKind.Blank, world.Scan(3)[0].Kind);
         Assert.Equal(CommitStatus.Refused, world.Lane.Run(pool.AddDisks([new NewDiskSpec(world.Disks[0], "again")])).Status);

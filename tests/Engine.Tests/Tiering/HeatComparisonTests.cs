@@ -50,7 +50,7 @@ public sealed class HeatComparisonTests
         HeatFileContents contents = new();
         Assert.Null(contents.Add(blocks[0]));
         Assert.False(contents.IsWhole);
-        Assert.Contains("It is damaged in its 4096 bytes at 4096", contents.Add(blocks[0]), StringComparison.Ordinal);
+        Assert.Contains("It is damaged in its 4 KB at offset 4 KB", contents.Add(blocks[0]), StringComparison.Ordinal);
         Assert.Contains("It is damaged", contents.Add(blocks[1]), StringComparison.Ordinal);
         Assert.Equal("It is no heat map.", new HeatFileContents().Add(new byte[HeatSnapshot.BlockSize]));
     }

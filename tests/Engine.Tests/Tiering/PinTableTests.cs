@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Tests.Formats;
 using TierSpaces.Engine.Tests.Lanes;
 using TierSpaces.Engine.Tiering;
@@ -41,7 +42,7 @@ public sealed class PinTableTests
         Assert.True(table.TrySet(Make(1, 0, 0, Mi), out _));
         Assert.False(table.TrySet(Make(2, 0, 5 * Mi, (3 * Mi) + 1), out PinError? problem));
         Assert.Equal(3 * Mi, problem.FittingBytes);
-        Assert.Contains($"At most {3 * Mi} bytes more", problem.Reason, StringComparison.Ordinal);
+        Assert.Contains($"At most {ByteText.Exact(3 * Mi)} more", problem.Reason, StringComparison.Ordinal);
         Assert.Equal((Mi, -1), (table.PinnedBytes(0), table.TierOf(5)));
         Assert.True(table.CanSet(Make(2, 0, 5 * Mi, 3 * Mi), out _));
         Assert.Single(table.Pins);

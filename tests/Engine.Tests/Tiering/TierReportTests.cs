@@ -106,13 +106,4 @@ public sealed class TierReportTests
         report = TierReport.Make(4, Mi, s_two, static slice => (int)slice % 2, static slice => slice * 2, null);
         Assert.DoesNotContain("MinimumHeat", TierReportText.Format(report), StringComparison.Ordinal);
     }
-
-    [Theory]
-    [InlineData(0, "0 bytes")]
-    [InlineData(1023, "1023 bytes")]
-    [InlineData(81920, "80.00 KB")]
-    [InlineData(916245709, "873.80 MB")]
-    [InlineData(30612376781, "28.51 GB")]
-    [InlineData(1L << 60, "1.00 EB")]
-    public void Sizes_are_printed_in_the_largest_unit(long bytes, string expected) => Assert.Equal(expected, TierReportText.Size(bytes));
 }

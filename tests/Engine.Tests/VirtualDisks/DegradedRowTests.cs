@@ -265,7 +265,7 @@ public class DegradedRowTests
         Assert.True(world.Lane.Run(world.Pool!.Commit(new StaleMarked(space, [new StaleEntry(1, 0, 0b1110), new StaleEntry(1, 1, 0b0110)]))).Succeeded);
         Assert.False(world.IsComplete);
         Assert.Equal(
-            "No good copy of 131072 bytes is there, at offset 1114112 to 1245184. Every copy of them is stale: they stay errors. Copy the rest to another virtual disk.",
+            "No good copy of 128 KB is there, at offset 1088 KB to 1216 KB. Every copy of them is stale: they stay errors. Copy the rest to another virtual disk.",
             world.UnreadableReason);
     }
 

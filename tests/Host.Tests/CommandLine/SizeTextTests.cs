@@ -1,4 +1,5 @@
 using System.Numerics;
+using System.Text.RegularExpressions;
 using FsCheck;
 using FsCheck.Fluent;
 using TierSpaces.Contracts;
@@ -24,6 +25,8 @@ public class SizeTextTests
     [InlineData("100MiB", 104857600UL)]
     [InlineData("1.5gib", 1610612736UL)]
     [InlineData("4K", 4096UL)]
+    [InlineData("1 GB", 1073741824UL)]
+    [InlineData("1.5 MB", 1572864UL)]
     [InlineData("2KiB", 2048UL)]
     [InlineData("1P", 1125899906842624UL)]
     [InlineData("0xAT", 10995116277760UL)]
@@ -37,7 +40,9 @@ public class SizeTextTests
     [InlineData("")]
     [InlineData("GB")]
     [InlineData("-1GB")]
-    [InlineData("1 GB")]
+    [InlineData("1  GB")]
+    [InlineData(" GB")]
+    [InlineData("1 G B")]
     [InlineData("1GiBB")]
     [InlineData("1iB")]
     [InlineData("M")]
@@ -61,6 +66,22 @@ public class SizeTextTests
                 BigInteger product = new System.Numerics.BigInteger(number) << (10 * power);
                 bool read = SizeText.TryParse(number + suffixes[suffix], out ulong bytes);
                 return read ? bytes == product : product > ulong.MaxValue;
+            }).QuickCheckThrowOnFailure();
+
+    /// <summary>What a message says exactly can be typed, with its space and without; what is rounded has its bytes behind it.</summary>
+    [Fact]
+    public void What_is_printed_exactly_is_read_as_the_same_size() =>
+        Prop.ForAll(
+            ArbMap.Default.ArbFor<ulong>(),
+            ArbMap.Default.ArbFor<byte>(),
+            (bits, shift) =>
+            {
+                ulong bytes = bits >> (shift % 64) << (shift / 4 % 64);
+                string text = SizeText.Exact(bytes);
+                Match rounded = Regex.Match(text, @"\((?<bytes>\d+) bytes\)$");
+                string[] typed = rounded.Success ? [rounded.Groups["bytes"].Value]
+                    : text.EndsWith("bytes", StringComparison.Ordinal) || text == "1 byte" ? [text.Split(' ')[0]] : [text, text.Replace(" ", "")];
+                return typed.All(word => SizeText.TryParse(word, out ulong read) && read == bytes);
             }).QuickCheckThrowOnFailure();
 
     [Theory]

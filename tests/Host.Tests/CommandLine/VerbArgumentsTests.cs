@@ -40,7 +40,7 @@ public class VerbArgumentsTests
     [InlineData("New-VirtualDisk -StoragePoolFriendlyName p -StoragePoolName q -FriendlyName d",
         "-StoragePoolFriendlyName and -StoragePoolName cannot be given together.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -Size lots",
-        "-Size 'lots': is not a size. Valid: 0 to 18446744073709551615 bytes. Give a whole number of bytes, or one with KB, MB, GB, TB or PB, for example 512MB.")]
+        "-Size 'lots': is not a size. Valid: 0 to 16384 PB (18446744073709551615 bytes). Give a whole number of bytes, or one with KB, MB, GB, TB or PB, for example 512MB.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -NumberOfColumns 70000",
     "-NumberOfColumns '70000': is not a number of this parameter. Valid: 0 to 65535. Give a whole number in that range.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -Provisioning Fat", "-ProvisioningType 'Fat' is not accepted. Give one of Unknown, Thin, Fixed.")]

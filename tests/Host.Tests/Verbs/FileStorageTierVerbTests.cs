@@ -69,7 +69,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
     {
         await PinAsync("/v/f");
         JsonElement rejected = await _host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/large", ["DesiredStorageTierFriendlyName"] = "d_fast" });
-        Assert.Contains("At most 2097152 bytes more can be pinned to it", Error(rejected, "ExtendedInformation"));
+        Assert.Contains("At most 2 MB more can be pinned to it", Error(rejected, "ExtendedInformation"));
         Assert.Equal("40000", Error(rejected, "Code"));
         rejected = await _host.SendAsync("Set-FileStorageTier", new() { ["FilePath"] = "/v/f", ["DesiredStorageTierFriendlyName"] = "fast" });
         Assert.Contains("No MSFT_StorageTier objects found", Error(rejected, "Message"));
@@ -93,7 +93,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         await PinRangeAsync((8 * Slice) + 5, Slice, now: true);
         JsonElement pin = Assert.Single(await PinsOfDiskAsync());
         Assert.Equal(
-            $" OK Completely on tier 2097152 {_disk} {8 * Slice} {2 * Slice} 2097152 bytes at 8388608",
+            $" OK Completely on tier 2097152 {_disk} {8 * Slice} {2 * Slice} 2 MB at offset 8 MB",
             Said(pin, "FilePath", "State", "PlacementStatus", "FileSizeOnDesiredStorageTier", "VirtualDiskUniqueId", "Offset", "Length", "Place"));
         Assert.Equal("d_fast d_fast", await TiersAsync(8, 9));
 
@@ -142,10 +142,10 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         await PinAsync("/v/f");   // slices 2 and 5
         await PinRangeAsync(8 * Slice, 2 * Slice, "d_slow");
         await PinRangeAsync(0, 1, "d_slow");
-        Assert.Equal(["1048576 bytes at 0", "2097152 bytes at 8388608", "/v/f"], Places(await PinsOfDiskAsync()));
+        Assert.Equal(["1 MB at offset 0", "2 MB at offset 8 MB", "/v/f"], Places(await PinsOfDiskAsync()));
         Assert.Equal(["/v/f"], Places(await PinsOfDiskAsync(offset: (2 * Slice) + 8192, length: 1)));   // slices are pinned whole
-        Assert.Equal(["2097152 bytes at 8388608"], Places(await PinsOfDiskAsync(offset: 9 * Slice)));
-        Assert.Equal(["1048576 bytes at 0", "/v/f"], Places(await PinsOfDiskAsync(length: (2 * Slice) + 1)));
+        Assert.Equal(["2 MB at offset 8 MB"], Places(await PinsOfDiskAsync(offset: 9 * Slice)));
+        Assert.Equal(["1 MB at offset 0", "/v/f"], Places(await PinsOfDiskAsync(length: (2 * Slice) + 1)));
         Assert.Empty(await PinsOfDiskAsync(offset: 3 * Slice, length: 2 * Slice));
         Assert.Equal(["/v/f"], Places(await PinsAsync("VolumePath", "/v")));
         Assert.Equal(JsonValueKind.Null, Assert.Single(await PinsAsync("FilePath", "/v/f")).GetProperty("Offset").ValueKind);
@@ -163,12 +163,12 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
         await PinRangeAsync(2 * Slice, Slice, "d_slow");   // in place of the one before
         Assert.Equal(4, (await PinsOfDiskAsync()).Length);
         JsonElement cleared = await ClearRangeAsync(Slice + 1, Slice);   // slices 1 and 2
-        Assert.Equal("Pins that reach beyond 2097152 bytes at 1048576 of virtual disk 'd' stay: 3145728 bytes at 0.",
+        Assert.Equal("Pins that reach beyond 2 MB at offset 1 MB of virtual disk 'd' stay: 3 MB at offset 0.",
         Assert.Single(cleared.GetProperty("Warnings").EnumerateArray()).GetString());
-        Assert.Equal(["3145728 bytes at 0", "/v/f"], Places(await PinsOfDiskAsync()));
+        Assert.Equal(["3 MB at offset 0", "/v/f"], Places(await PinsOfDiskAsync()));
         JsonElement rejected = await _host.SendAsync("Clear-FileStorageTier", Range("d", Slice, Slice));
         Assert.Equal("8", Error(rejected, "Code"));
-        Assert.Equal("No range of virtual disk 'd' is pinned within 1048576 bytes at 1048576. Pinned beyond it: 3145728 bytes at 0.",
+        Assert.Equal("No range of virtual disk 'd' is pinned within 1 MB at offset 1 MB. Pinned beyond it: 3 MB at offset 0.",
             Error(rejected, "ExtendedInformation"));
 
         string[] pins = (await PinsOfDiskAsync()).Select(pin => pin.GetProperty("PinUniqueId").GetString()!).ToArray();
@@ -179,12 +179,12 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
 
     [Theory]
     [InlineData("d", 0, 0, "d_fast", 5, "-Length 0: ")]
-    [InlineData("d", 16 * Slice, 1, "d_fast", 5, "-Offset 16777216 is not within virtual disk 'd', which has 16777216 bytes.")]
+    [InlineData("d", 16 * Slice, 1, "d_fast", 5, "-Offset 16 MB is not within virtual disk 'd', which has 16 MB.")]
     [InlineData("d", 15 * Slice, Slice + 1, "d_fast", 5,
-        "-Length 1048577 behind -Offset 15728640 is not within virtual disk 'd', which has 16777216 bytes. Give a length of 1 to 1048576.")]
-    [InlineData("d", 1, ulong.MaxValue, "d_fast", 5, "-Length 18446744073709551615: is too large")]
-    [InlineData("d", long.MaxValue, long.MaxValue, "d_fast", 5, "-Offset 9223372036854775807 is not within")]
-    [InlineData("d", 0, 5 * Slice, "d_fast", 40000, "At most 4194304 bytes more can be pinned to it")]
+        "-Length 1 MB (1048577 bytes) behind -Offset 15 MB is not within virtual disk 'd', which has 16 MB. Give a length of 1 to 1 MB.")]
+    [InlineData("d", 1, ulong.MaxValue, "d_fast", 5, "-Length 16384 PB (18446744073709551615 bytes): is too large")]
+    [InlineData("d", long.MaxValue, long.MaxValue, "d_fast", 5, "-Offset 8192 PB (9223372036854775807 bytes) is not within")]
+    [InlineData("d", 0, 5 * Slice, "d_fast", 40000, "At most 4 MB more can be pinned to it")]
     [InlineData("d", 0, Slice, "e_fast", 8, "Virtual disk 'd' has the storage tiers d_fast, d_slow. Name one of them.")]
     [InlineData("d", 0, Slice, "none", 8, "No MSFT_StorageTier objects found with property 'FriendlyName' equal to 'none'.")]
     [InlineData("none", 0, Slice, "d_fast", 8, "No MSFT_VirtualDisk objects found with property 'FriendlyName' equal to 'none'.")]
@@ -209,7 +209,7 @@ public sealed class FileStorageTierVerbTests : IAsyncLifetime
                 StringComparison.Ordinal);
         }
 
-        Assert.Equal(["1048576 bytes at 0"], Places(await PinsOfDiskAsync()));
+        Assert.Equal(["1 MB at offset 0"], Places(await PinsOfDiskAsync()));
     }
 
     [Theory]

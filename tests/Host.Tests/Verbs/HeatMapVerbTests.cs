@@ -1,4 +1,5 @@
 using System.Text.Json;
+using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Tiering;
 using TierSpaces.Host.Verbs.StorageTiers;
@@ -171,9 +172,9 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Hottest":0}""", "-Hottest 0")]
     [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Hottest":10001}""", "1 to 10000")]
     [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Length":0}""", "-Length 0")]
-    [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Offset":16777216}""", "-Offset 16777216 is not within virtual disk 'd'")]
+    [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["d"],"Offset":16777216}""", "-Offset 16 MB is not within virtual disk 'd'")]
     [InlineData("Get-StorageTierHeatMap", """{"FriendlyName":["v"]}""", "has no tiers")]
-    [InlineData("Get-StorageTierExplanation", """{"FriendlyName":["d"],"Offset":16777216}""", "-Offset 16777216 is not within virtual disk 'd'")]
+    [InlineData("Get-StorageTierExplanation", """{"FriendlyName":["d"],"Offset":16777216}""", "-Offset 16 MB is not within virtual disk 'd'")]
     [InlineData("Get-StorageTierExplanation", """{"FriendlyName":["v"]}""", "has no tiers")]
     [InlineData("Get-StorageTierExplanation", """{"FilePath":"/v/none"}""", "-FilePath '/v/none' cannot be opened")]
     [InlineData("Optimize-Volume", """{"Path":["/v/none"]}""", "-Path '/v/none' cannot be opened")]
@@ -226,7 +227,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
 
         await HeatAsync("s", 4 * Slice, 12, (1, 1));
         await OkAsync("Export-StorageTierHeatMap", new() { ["FriendlyName"] = "s", ["Path"] = coarse });
-        Assert.Contains($"has slices of {4 * Slice} bytes, and -ReferencePath '{before}' of {Slice}", await RefusedAsync(before, coarse));
+        Assert.Contains($"has slices of {SizeText.Exact(4 * Slice)}, and -ReferencePath '{before}' of {SizeText.Exact(Slice)}", await RefusedAsync(before, coarse));
         Assert.Contains($"-ReferencePath '/nowhere/at/all' cannot be used by the host", await RefusedAsync("/nowhere/at/all", after));
         File.WriteAllBytes(after, File.ReadAllBytes(after)[..^1]);
         Assert.Contains($"-DifferencePath '{after}' cannot be compared. It ends in the middle.", await RefusedAsync(before, after));

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
@@ -97,7 +98,7 @@ public sealed class OneTierVerbTests : IAsyncLifetime
     public async Task The_virtual_disk_grows_by_its_own_size_or_by_that_of_its_tier(string disk, string tier)
     {
         JsonElement plan = await OkAsync("Resize-VirtualDisk", ("FriendlyName", new[] { disk }), ("Size", (19 * Slice) + 1), ("WhatIf", true));
-        Assert.Equal($"Resize virtual disk '{disk}' to {20 * Slice} bytes", plan.GetProperty("Steps")[0].GetString());
+        Assert.Equal($"Resize virtual disk '{disk}' to {SizeText.Exact(20 * Slice)}", plan.GetProperty("Steps")[0].GetString());
         Assert.Equal($"{20 * Slice}", Text(
             One(await OkAsync("Resize-VirtualDisk", ("FriendlyName", new[] { disk }), ("Size", (19 * Slice) + 1), ("PassThru", true))), "Size"));
         Assert.Equal($"{20 * Slice}", Text(One(await OkAsync("Get-StorageTier", ("FriendlyName", new[] { tier }))), "Size"));

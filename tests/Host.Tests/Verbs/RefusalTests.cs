@@ -40,6 +40,7 @@ public sealed class RefusalTests(MainJobWorld world) : IClassFixture<MainJobWorl
         Assert.Equal(1, answer.ExitCode);
         Assert.StartsWith(line.Split(' ')[0] + ": ", answer.Error);
         Assert.EndsWith($"{id}]", answer.Error.TrimEnd());
+        RawNumbers.AssertNone(answer.Error);
         Assert.Equal(_before, world.State());
     }
 }

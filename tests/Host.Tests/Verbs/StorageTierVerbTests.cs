@@ -72,8 +72,8 @@ public sealed class StorageTierVerbTests : IAsyncLifetime
     [InlineData("New-StorageTier", "NumberOfDataCopies", 4, 49003, "-NumberOfDataCopies 4: not possible with Mirror. Valid: 2 and 3.")]
     [InlineData("New-StorageTier", "PhysicalDiskRedundancy", 3, 49002, "-PhysicalDiskRedundancy 3: not possible with Mirror. Valid: 1 and 2.")]
     [InlineData("New-StorageTier", "Interleave", 4096, 49005,
-        "-Interleave 4096 is not a power of two from 16384 to 1048576 (the slab of this pool has 1048576 bytes).")]
-    [InlineData("New-StorageTier", "Interleave", ulong.MaxValue, 49005, "-Interleave 18446744073709551615: is too large. Valid: 0 to 9223372036854775807.")]
+        "-Interleave 4 KB is not a power of two from 16 KB to 1 MB (the slab of this pool has 1 MB).")]
+    [InlineData("New-StorageTier", "Interleave", ulong.MaxValue, 49005, "-Interleave 16384 PB (18446744073709551615 bytes): is too large. Valid: 0 to 8192 PB (9223372036854775807 bytes).")]
     [InlineData("New-StorageTier", "ResiliencySettingName", "Magic", 49000, "-ResiliencySettingName 'Magic' is not one of Simple, Mirror, Parity.")]
     [InlineData("New-StorageTier", "ProvisioningType", "Unknown", 5, "-ProvisioningType Unknown: not possible. Valid: Thin and Fixed.")]
     [InlineData("Set-StorageTier", "NewFriendlyName", "other", 5, "-NewFriendlyName 'other' is the name of another storage tier of storage pool 'p'.")]

@@ -39,7 +39,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
     {
         JsonElement planned = await SendAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = s_d, ["WhatIf"] = true });
         Assert.Equal(
-            "Optimize the tiers of virtual disk 'd': move 2 slices, 2097152 bytes, to faster tiers and 2 slices, 2097152 bytes, to slower ones",
+            "Optimize the tiers of virtual disk 'd': move 2 slices, 2 MB, to faster tiers and 2 slices, 2 MB, to slower ones",
             Steps(planned)[0]);
         Assert.Matches("^Share of the I/O on storage tier 'd_fast': [0-9]\\.[0-9] % before, 9[0-9]\\.[0-9] % after$", Steps(planned)[1]);
         Assert.Matches("^Share of the I/O on storage tier 'd_slow': 9[0-9]\\.[0-9] % before, [0-9]\\.[0-9] % after$", Steps(planned)[2]);
@@ -56,7 +56,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
             report.GetProperty("Tiers").EnumerateArray().Select(tier => Text(tier, "FriendlyName", "Size", "MappedSize", "PinnedSize", "PinnedPercentOfIo")));
         string[] sizes = report.GetProperty("SizesRequired").EnumerateArray().Select(size => Text(size, "PercentOfIo", "SizeRequired")).ToArray();
         Assert.Equal(("100 16777216", "90 2097152", "5 1048576", 20), (sizes[0], sizes[2], sizes[^1], sizes.Length));
-        Assert.StartsWith("Virtual disk 'd': 2.00 MB moved to faster tiers, 2.00 MB to slower ones.\n\nStorage Tier Optimization Report:\n",
+        Assert.StartsWith("Virtual disk 'd': 2 MB moved to faster tiers, 2 MB to slower ones.\n\nStorage Tier Optimization Report:\n",
             Text(report, "Report"));
         Assert.Contains("* Current size of the Performance tier: 4.00 MB\n", Text(report, "Report"));
         JsonElement job = Assert.Single(await ObjectsAsync("Get-StorageJob", new() { ["UniqueId"] = new[] { Text(report, "StorageJobUniqueId") } }));
@@ -128,7 +128,7 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         _host.Files.Put("/v/f", Text(disk, "UniqueId"), new PinnedRange(0, 4096));
         JsonElement reply = await SendAsync("Optimize-Volume", new() { ["Path"] = new[] { "/v" }, ["TierOptimize"] = true });
         Assert.Equal("[] []", Text(reply, "Errors", "Objects"));
-        Assert.Contains("Virtual disk 'd': 2.00 MB moved to faster tiers", Steps(reply)[^1]);
+        Assert.Contains("Virtual disk 'd': 2 MB moved to faster tiers", Steps(reply)[^1]);
         Assert.Contains("Storage Tier Optimization Report:", Steps(reply)[^1]);
         foreach (Dictionary<string, object?> request in new Dictionary<string, object?>[]
         {

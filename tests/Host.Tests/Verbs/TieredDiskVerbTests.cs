@@ -1,4 +1,5 @@
 using System.Text.Json;
+using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
@@ -113,10 +114,10 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [InlineData(48010, "-UseMaximumSize was given with tiers.", "UseMaximumSize", true)]
     [InlineData(48010, "-StorageTiers was given without -StorageTierSizes.", "StorageTierSizes", null)]
     [InlineData(48010, "-StorageTierSizes was given without -StorageTiers.", "StorageTiers", null)]
-    [InlineData(48010, "-StorageTiers names 2 tiers and -StorageTierSizes has 1 sizes.", "StorageTierSizes", new[] { 8L << 20 })]
+    [InlineData(48010, "-StorageTiers names 2 tiers and -StorageTierSizes has 1 size.", "StorageTierSizes", new[] { 8L << 20 })]
     [InlineData(5, "-MediaType SSD contradicts -StorageTiers: each tier has the medium of its template.", "MediaType", "SSD")]
-    [InlineData(5, "-SliceSize 3145728 is not a power of two from 262144 to 1048576 (the slab of this pool has 1048576 bytes).", "SliceSize", 3 << 20)]
-    [InlineData(4097, "-StorageTierSizes 0: is too small. Valid: 1 to 9223372036853727231 bytes, rounded up to a multiple of 1048576.", "StorageTierSizes",
+    [InlineData(5, "-SliceSize 3 MB is not a power of two from 256 KB to 1 MB (the slab of this pool has 1 MB).", "SliceSize", 3 << 20)]
+    [InlineData(4097, "-StorageTierSizes 0 bytes: is too small. Valid: 1 to 8192 PB (9223372036853727231 bytes), rounded up to a multiple of 1 MB.", "StorageTierSizes",
         new[] { 8L << 20, 0L })]
     [InlineData(49006, "-NumberOfColumns 0: out of range. Valid: 1 to 64.", "NumberOfColumns", 0)]
     [InlineData(49006, "Storage tier 'fast': Mirror with 2 copies and 3 columns needs 6 physical disks of medium SSD; 4 can be used.", "NumberOfColumns", 3)]
@@ -125,7 +126,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [InlineData(48004, "Storage tier 'fast': Parity that survives 2 disks needs 7 physical disks of medium SSD; 4 can be used.",
         "ResiliencySettingName", "Parity", "PhysicalDiskRedundancy", 2)]
     [InlineData(49003, "-NumberOfDataCopies 2: not possible with Parity. Valid: 1.", "ResiliencySettingName", "Parity", "NumberOfDataCopies", 2)]
-    [InlineData(49005, "-Interleave 131072 is not a power of two from 16384 to 65536 with Parity (the slab of this pool has 1048576 bytes).",
+    [InlineData(49005, "-Interleave 128 KB is not a power of two from 16 KB to 64 KB with Parity (the slab of this pool has 1 MB).",
         "ResiliencySettingName", "Parity", "Interleave", 131072)]
     [InlineData(5, "-Checksum None: not possible with Parity, which decides by checksums what is right after a crash with a physical disk missing. Valid: CRC32C.",
         "ResiliencySettingName", "Parity", "Checksum", "None")]
@@ -137,7 +138,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [InlineData(5, "-ResiliencySettingName Simple contradicts storage tier 'other', which is Mirror with 2 copies.", "StorageTiers", new[] { "other", "slow" },
         "ResiliencySettingName", "Simple")]
     [InlineData(5, "-NumberOfColumns 2 contradicts storage tier 'other', which has 1.", "StorageTiers", new[] { "other", "slow" }, "NumberOfColumns", 2)]
-    [InlineData(5, "-Interleave 131072 contradicts storage tier 'other', which has 65536.", "StorageTiers", new[] { "other", "slow" }, "Interleave", 131072)]
+    [InlineData(5, "-Interleave 128 KB contradicts storage tier 'other', which has 64 KB.", "StorageTiers", new[] { "other", "slow" }, "Interleave", 131072)]
     [InlineData(5, "A virtual disk is Thin or Fixed as a whole: storage tier 'other' is Thin, and Fixed is asked for.", "StorageTiers",
         new[] { "other", "slow" }, "ProvisioningType", "Fixed")]
     [InlineData(5, "-StorageTiers: 't' is a template of storage pool 'p', not of 'm'.", "StorageTiers", new[] { "t", "slow" })]
@@ -167,7 +168,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
     [Fact]
     public async Task Slices_are_only_of_tiers()
     {
-        Assert.Equal((5, "-SliceSize 1048576 was given without -StorageTiers: only tiers have slices."), await FailsAsync("New-VirtualDisk", new()
+        Assert.Equal((5, "-SliceSize 1 MB was given without -StorageTiers: only tiers have slices."), await FailsAsync("New-VirtualDisk", new()
         {
             ["StoragePoolFriendlyName"] = new[] { "m" }, ["FriendlyName"] = "d", ["Size"] = 8 << 20, ["SliceSize"] = 1 << 20,
         }));
@@ -196,7 +197,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             ? New("d", [template, other], [most + 1, mostOfOther], ("ResiliencySettingName", layout))
             : New("d", [template], [most + 1], ("ResiliencySettingName", layout)));
         Assert.Equal(40000, code);
-        Assert.Contains($"at most {most} bytes", why);
+        Assert.Contains($"at most {SizeText.Exact(most)}", why);
         Assert.Equal(most + mostOfOther, Number(
             Assert.Single(await ObjectsAsync("New-VirtualDisk", New("d", [template, other], [most, mostOfOther], ("ResiliencySettingName", layout)))), "Size"));
         await ObjectsAsync("Remove-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" } });
@@ -213,9 +214,9 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             JsonElement sizes = Assert.Single(await ObjectsAsync("Get-StorageTierSupportedSize", new() { ["FriendlyName"] = new[] { tier } }));
             long most = Number(sizes, "TierSizeMax");
             Assert.Equal(8 * Slice, Number(sizes, "TierSizeMin"));
-            Assert.Equal((4097, $"-Size 1 is smaller than storage tier '{tier}' ({8 * Slice} bytes)."),
+            Assert.Equal((4097, $"-Size 1 byte is smaller than storage tier '{tier}' ({SizeText.Exact(8 * Slice)})."),
                 await FailsAsync("Resize-StorageTier", Resize(tier, 1)));
-            Assert.Equal((40000, $"-Size {most + 1} of storage tier '{tier}' is more than storage pool 'm' has room for: at most {most} bytes."),
+            Assert.Equal((40000, $"-Size {SizeText.Exact(most + 1)} of storage tier '{tier}' is more than storage pool 'm' has room for: at most {SizeText.Exact(most)}."),
                 await FailsAsync("Resize-StorageTier", Resize(tier, most + 1)));
             string planned = (await _host.SendAsync("Resize-StorageTier", Resize(tier, most, ("WhatIf", true)))).GetProperty("Steps").ToString();
             JsonElement reply = await _host.SendAsync("Resize-StorageTier", Resize(tier, most, ("PassThru", true)));
@@ -241,7 +242,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             new() { ["VirtualDiskFriendlyName"] = new[] { "d" }, ["StorageTier"] = "memory", ["Size"] = 4 * Slice, ["PassThru"] = true };
         JsonElement planned = (await _host.SendAsync("Add-StorageTier", new(request) { ["WhatIf"] = true })).GetProperty("Steps");
         Assert.Equal(
-            $"Add storage tier 'd_memory' on SCM: Mirror, 1 column, 2 copies, interleave 262144, {4 * Slice} bytes; resize virtual disk 'd' to {20 * Slice} bytes", planned[0].GetString());
+            $"Add storage tier 'd_memory' on SCM: Mirror, 1 column, 2 copies, interleave 256 KB, {SizeText.Exact(4 * Slice)}; resize virtual disk 'd' to {SizeText.Exact(20 * Slice)}", planned[0].GetString());
         Assert.Contains(planned.EnumerateArray(), step => step.GetString()!.StartsWith("Place on physical disk 't1': ", StringComparison.Ordinal));
         JsonElement reply = await _host.SendAsync("Add-StorageTier", request);
         Assert.Equal(planned.ToString(), reply.GetProperty("Steps").ToString());
@@ -267,7 +268,7 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
         Assert.Equal(5, code);
         Assert.Contains("it is a template, which has no size", why);
         Assert.Equal(
-            (1, $"-Size {32 * Slice}: virtual disk 'd' has tiers, whose sizes are its size."),
+            (1, $"-Size {SizeText.Exact(32 * Slice)}: virtual disk 'd' has tiers, whose sizes are its size."),
             await FailsAsync("Resize-VirtualDisk", new() { ["FriendlyName"] = new[] { "d" }, ["Size"] = 32 * Slice }));
         Assert.Equal(
             (5, "-ResiliencySettingName 'Simple': storage tier 'd_fast' is Mirror and stays so."),
@@ -283,9 +284,9 @@ public sealed class TieredDiskVerbTests : IAsyncLifetime
             .ToArray();
         Assert.Equal(
             [
-                "Create virtual disk 'd' in storage pool 'm': 2 tiers in slices of 1048576 bytes, 20971520 bytes, Fixed, logical sectors of 4096 bytes, checksum CRC32C, write cache 4194304 bytes",
-                "Create storage tier 'd_fast' on SSD: Mirror, 2 columns, 2 copies, interleave 262144, 8388608 bytes",
-                "Create storage tier 'd_slow' on HDD: Mirror, 2 columns, 2 copies, interleave 262144, 12582912 bytes",
+                "Create virtual disk 'd' in storage pool 'm': 2 tiers in slices of 1 MB, 20 MB, Fixed, logical sectors of 4096 bytes, checksum CRC32C, write cache 4 MB",
+                "Create storage tier 'd_fast' on SSD: Mirror, 2 columns, 2 copies, interleave 256 KB, 8 MB",
+                "Create storage tier 'd_slow' on HDD: Mirror, 2 columns, 2 copies, interleave 256 KB, 12 MB",
             ], planned[..3]);
         Assert.Contains(planned, step => step.Contains("for tier 'd_slow' (column"));
         request["WhatIf"] = false;

@@ -79,6 +79,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
 
         Assert.Equal("[]", reply.GetProperty("Errors").ToString());
         Assert.NotEmpty(Steps(reply));
+        RawNumbers.AssertNone(string.Join('\n', Steps(reply)));
         Assert.Equal("[]", reply.GetProperty("Objects").ToString());
         Assert.Equal(before, await host.StateAsync());
     }

@@ -55,12 +55,12 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     {
         Dictionary<string, object?> request = New("c", ("WriteCacheSize", 4 << 20), ("WhatIf", true));
         string told = string.Join('\n', (await _host.SendAsync("New-VirtualDisk", request)).GetProperty("Steps").EnumerateArray());
-        Assert.Contains("write cache 4194304 bytes", told);
+        Assert.Contains("write cache 4 MB", told);
         Assert.Contains("4 slabs for the write cache", told);
         request["WriteCacheSize"] = 1L << 40;
         JsonElement error = Assert.Single((await _host.SendAsync("New-VirtualDisk", request)).GetProperty("Errors").EnumerateArray().ToArray());
         Assert.Equal(50005, error.GetProperty("Code").GetInt32());
-        Assert.Contains("-WriteCacheSize 1099511627776 is more than there is room for: at most ", error.GetProperty("ExtendedInformation").GetString());
+        Assert.Contains("-WriteCacheSize 1 TB is more than there is room for: at most ", error.GetProperty("ExtendedInformation").GetString());
     }
 
     [Fact]
@@ -100,7 +100,7 @@ public sealed class WriteCacheVerbTests : IAsyncLifetime
     [InlineData("DestageStart", 10, "-DestageStart 10 is not above DestageStop, which is 10.")]
     [InlineData("DestageStop", 25, "-DestageStop 25: not below DestageStart, which is 25. Valid: 0 to 24.")]
     [InlineData("DestageIdle", 86401, "-DestageIdle 86401: out of range. Valid: 0 to 86400 seconds.")]
-    [InlineData("DestageBytesPerSecond", ulong.MaxValue, "-DestageBytesPerSecond 18446744073709551615: is too large. Valid: 0 to 9223372036854775807.")]
+    [InlineData("DestageBytesPerSecond", ulong.MaxValue, "-DestageBytesPerSecond 16384 PB (18446744073709551615 bytes): is too large. Valid: 0 to 8192 PB (9223372036854775807 bytes).")]
     [InlineData("DestageHoldUntil", "24:00", "-DestageHoldUntil '24:00' is no time of day; 00:00 to 23:59 and None are possible.")]
     public async Task What_is_outside_its_range_is_refused_and_changes_nothing(string parameter, object value, string why)
     {

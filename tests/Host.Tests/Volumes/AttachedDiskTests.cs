@@ -319,7 +319,7 @@ public sealed class AttachedDiskTests : IDisposable
         ulong grown = Get("Data").GetProperty("Size").GetUInt64();
         Assert.InRange(grown, 400UL << 20, 410UL << 20);
         const string action = "Disconnect-VirtualDisk 'Data' and Connect-VirtualDisk 'Data' give the block device the new size.";
-        Assert.Equal($"The virtual disk has {grown} bytes, and its block device {old}. {action}",
+        Assert.Equal($"The virtual disk has {SizeText.Exact(grown)}, and its block device {SizeText.Exact(old)}. {action}",
             Text(disk, "OtherOperationalStatusDescription"));
         foreach (string[] words in (string[][])[["Resize-Partition", "1", "1", "-Size", "300MB"], ["New-Partition", "1", "-Size", "100MB"], ["New-Partition",
             "1", "-UseMaximumSize"]])

@@ -62,9 +62,9 @@ public sealed class PartitionRoomTests
     public void What_does_not_fit_is_refused_with_what_does()
     {
         DiskContents table = Table(10 * MiB, (1 * MiB, 4 * MiB));
-        Assert.Contains($"the largest free extent has {5 * MiB} bytes", Refused(() => PartitionRoom.Place(table, 512, MiB, 6 * MiB, null),
+        Assert.Contains($"the largest free extent has {SizeText.Exact(5 * MiB)}", Refused(() => PartitionRoom.Place(table, 512, MiB, 6 * MiB, null),
             "NotEnoughCapacity"));
-        Assert.Contains($"{5 * MiB} to {(10 * MiB) - 1}", Refused(() => PartitionRoom.Place(table, 512, MiB, null, 2 * MiB), "PartitionOffset"));
+        Assert.Contains("5 MB to 10 MB (10485759 bytes)", Refused(() => PartitionRoom.Place(table, 512, MiB, null, 2 * MiB), "PartitionOffset"));
         Assert.Contains("no multiple of the sector size", Refused(() => PartitionRoom.Place(table, 512, MiB, null, (6 * MiB) + 1), "PartitionOffset"));
         Assert.Contains("at least", Refused(() => PartitionRoom.Place(table, 512, MiB, 4096, null), "SizeNotSupported"));
         Refused(() => PartitionRoom.Place(Table(10 * MiB, (MiB, 9 * MiB)), 512, MiB, null, null), "NotEnoughCapacity");

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Devices.Raw;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices.Identity;
 
@@ -57,7 +58,7 @@ internal static class IdentityBuilder
         {
             throw new DiskOpenException(
                 DiskOpenFailure.Unsuitable,
-                $"'{identity.Uri}' holds {identity.SizeBytes} bytes, which is not a positive multiple of its sector of {logical} bytes.");
+                $"'{identity.Uri}' holds {ByteText.Exact(identity.SizeBytes)}, which is not a positive multiple of its sector of {logical} bytes.");
         }
     }
 }

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Devices.Identity;
 using TierSpaces.Engine.Lanes.Native;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices.Raw;
 
@@ -129,7 +130,7 @@ internal static unsafe class DeviceOpener
         {
             ClearDirect(descriptor);
             access = DiskAccess.Buffered;
-            reason = $"direct access here needs units of {offset} bytes";
+            reason = $"direct access here needs units of {ByteText.Exact(offset)}";
         }
 
         bool honoursSync = isBlockDevice || fileSystem is FileSystemStatus.Ext4 or FileSystemStatus.Xfs or FileSystemStatus.Btrfs;

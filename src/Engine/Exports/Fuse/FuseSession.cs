@@ -303,7 +303,7 @@ internal sealed class FuseSession : IExportClient
         _export.Counters.Count(request.Command, request.Length, error == IoError.None);
         if (failure is not null)
         {
-            _notice($"FUSE: {request.Command} of {request.Length} bytes at offset {request.Offset} ended with an exception. {failure}");
+            _notice($"FUSE: {request.Command} of {ByteText.Exact(request.Length)} at offset {ByteText.Offset(request.Offset)} ended with an exception. {failure}");
         }
 
         IoBuffer data = request.Command == NbdCommand.Read ? request.Settle(_lane.Buffers) : default;

@@ -1,3 +1,5 @@
+using TierSpaces.Engine.Primitives;
+
 namespace TierSpaces.Engine.Exports.Nbd;
 
 // What an ended request becomes: a count, memory that comes back, and a reply.
@@ -41,7 +43,7 @@ internal sealed class NbdAnswers(NbdTerms terms, NbdParts parts, NbdPayloads pay
         bool isUntold = part.Command == NbdCommand.Read && fault != NbdFault.None && !terms.StructuredReplies && !part.IsFirstPart;
         if (isUntold && !life.IsDead)
         {
-            life.Break($"a read of {parts.WholeLength} bytes has failed behind the header of its reply");
+            life.Break($"a read of {ByteText.Exact(parts.WholeLength)} has failed behind the header of its reply");
         }
 
         return parts.NoteEnd(part, fault);

@@ -104,7 +104,7 @@ internal sealed class NbdArrivals(
     {
         life.Break(header.Magic != NbdMagic.Request
             ? $"a request begins with 0x{header.Magic:x8}, not with the protocol's mark"
-            : $"a write of {header.Length} bytes exceeds the maximum of {NbdLimits.MaxPayload}");
+            : $"a write of {ByteText.Exact(header.Length)} exceeds the maximum of {ByteText.Exact(NbdLimits.MaxPayload)}");
         return NbdPause.AtEnd;
     }
 

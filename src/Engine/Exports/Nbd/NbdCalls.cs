@@ -79,7 +79,7 @@ internal sealed class NbdCalls(
         request.EndTrace(lane, export);
         if (failure is not null)
         {
-            life.Fail(failure, $"{request.Command} of {request.Length} bytes at offset {request.Offset}");
+            life.Fail(failure, $"{request.Command} of {ByteText.Exact(request.Length)} at offset {ByteText.Offset(request.Offset)}");
         }
 
         if (request.Command == NbdCommand.Read)

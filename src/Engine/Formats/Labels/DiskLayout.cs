@@ -1,4 +1,5 @@
 using System.Numerics;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Formats;
 
@@ -96,7 +97,7 @@ public readonly record struct DiskLayout
         reason = "";
         if (!slabs.IsValid)
         {
-            reason = $"A slab of {slabs.DataBytes} bytes is not a power of two from 1 MiB to 256 MiB.";
+            reason = $"A slab of {ByteText.Exact(slabs.DataBytes)} is not a power of two from 1 MB to 256 MB.";
             return false;
         }
 
@@ -107,7 +108,7 @@ public readonly record struct DiskLayout
         }
 
         long needed = layout.SlabArea + slabs.Stride + ((SuperblockSlots + 1L) * BlockBytes);
-        reason = $"The disk has {diskBytes} bytes; its reserved areas and one slab of {slabs.DataBytes} bytes need {needed}.";
+        reason = $"The disk has {ByteText.Exact(diskBytes)}; its reserved areas and one slab of {ByteText.Exact(slabs.DataBytes)} need {ByteText.Exact(needed)}.";
         return false;
     }
 

@@ -33,7 +33,7 @@ internal sealed class DiskChecks(SubsystemCore core)
         IEnumerable<string> names = NamesOn(state, member.Number).Concat(now.Dependents(state, ring => IsOn(ring, member.Number)));
         return new ManagementException(
             ManagementError.PhysicalDiskStillInUse,
-            $"Physical disk '{member.FriendlyName}' holds {state.Disk(member.Number)!.UsedSlabs * state.Pool!.Slabs.DataBytes} bytes of {string.Join(", ", names)}.",
+            $"Physical disk '{member.FriendlyName}' holds {ByteText.Exact(state.Disk(member.Number)!.UsedSlabs * state.Pool!.Slabs.DataBytes)} of {string.Join(", ", names)}.",
             "Retire the disk (Set-PhysicalDisk -Usage Retired): it is drained by itself, or by Repair-VirtualDisk. Or remove those virtual disks.");
     }
 
@@ -110,7 +110,7 @@ internal sealed class DiskChecks(SubsystemCore core)
         {
             throw new ManagementException(
                 ManagementError.SizeNotSupported,
-                $"-Size {size}: is no size of an image. Valid: {DiskLayout.SmallestDisk} bytes or more, a multiple of {DiskImage.SizeUnit}.",
+                $"-Size {ByteText.Exact(size)}: is no size of an image. Valid: {ByteText.Exact(DiskLayout.SmallestDisk)} or more, a multiple of {ByteText.Exact(DiskImage.SizeUnit)}.",
                 "Give another size.");
         }
     }

@@ -201,12 +201,12 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
             return opened;
         }
 
-        string found = $"{opened.Geometry.Length} bytes in sectors of {opened.Geometry.BlockSize}";
+        string found = $"{ByteText.Exact(opened.Geometry.Length)} in sectors of {opened.Geometry.BlockSize} bytes";
         await opened.Close();
         throw new ManagementException(
             ManagementError.PhysicalDiskNotSupported,
-            $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(disk)}' ({disk.Uri}) with {found} bytes. "
-            + $"Valid: {paths.Geometry.Length} bytes in sectors of {paths.Geometry.BlockSize} bytes.", "Nothing was changed. Attach the device with the size of the disk.");
+            $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(disk)}' ({disk.Uri}) with {found}. "
+            + $"Valid: {ByteText.Exact(paths.Geometry.Length)} in sectors of {paths.Geometry.BlockSize} bytes.", "Nothing was changed. Attach the device with the size of the disk.");
     }
 
     private static string WhyNoPath(RegisteredDisk disk, string uri) =>

@@ -69,7 +69,7 @@ internal sealed class DiskSignatures(SubsystemCore core)
         }
 
         throw new ManagementException(
-            ManagementError.Failed, $"{disk.Identity.Uri} still holds {erased[^1].Name} at offset {erased[^1].Offset}, although it was erased {RoundsMax} times.",
+            ManagementError.Failed, $"{disk.Identity.Uri} still holds {erased[^1].Name} at offset {ByteText.Offset(erased[^1].Offset)}, although it was erased {RoundsMax} times.",
             "End the program that writes it again.");
     }
 

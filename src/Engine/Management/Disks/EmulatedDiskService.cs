@@ -1,3 +1,4 @@
+using System.Globalization;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Primitives;
@@ -50,16 +51,17 @@ public sealed class EmulatedDiskService
         RequireRange("WriteErrorsPerMillion", fault.WriteErrorsPerMillion, 0, EmulatedFault.Million);
         RequireRange("BitFlipsPerMillion", fault.BitFlipsPerMillion, 0, EmulatedFault.Million);
         RequireRange("SlowFactor", fault.SlowFactor, 1, EmulatedFault.SlowFactorMax);
-        RequireRange("ErrorOffset", fault.ErrorOffset, 0, length);
-        RequireRange("ErrorLength", fault.ErrorLength, 0, length - fault.ErrorOffset);
+        RequireRange("ErrorOffset", fault.ErrorOffset, 0, length, ByteText.Exact);
+        RequireRange("ErrorLength", fault.ErrorLength, 0, length - fault.ErrorOffset, ByteText.Exact);
     }
 
-    private static void RequireRange(string parameter, long value, long least, long most)
+    private static void RequireRange(string parameter, long value, long least, long most, Func<long, string>? format = null)
     {
+        format ??= static number => number.ToString(CultureInfo.InvariantCulture);
         if (value < least || value > most)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"-{parameter} {value}: out of range. Valid: {least} to {most}.", "Give a value in that range.");
+                ManagementError.InvalidParameter, $"-{parameter} {format(value)}: out of range. Valid: {format(least)} to {format(most)}.", "Give a value in that range.");
         }
     }
 }

@@ -130,7 +130,7 @@ internal sealed class FailingDisks(SubsystemCore core, ReliabilityRecords reliab
         {
             int recent = Places.Count == 0 ? 0 : Places.Values.Count(foundNs => nowNs - foundNs <= BadPlacesWindowNs);
             long reads = ReadsBefore + (Device?.TotalCounters().ReadOperations ?? 0);
-            return recent >= BadPlacesMax ? $"{recent} distinct places of {BadPlaces.PlaceBytes >> 10} KiB were bad within 24 hours"
+            return recent >= BadPlacesMax ? $"{recent} distinct places of {ByteText.Exact(BadPlaces.PlaceBytes)} were bad within 24 hours"
                 : reads >= BadPlacesReadsMin && (long)Places.Count * BadPlacesReads >= reads ? $"{Places.Count} distinct places were bad in {reads} reads"
                 : "";
         }

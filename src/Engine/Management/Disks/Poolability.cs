@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
@@ -64,7 +65,7 @@ internal static class Poolability
         {
             ScanKind.Blank or ScanKind.Forming => disk.Identity!.SizeBytes >= DiskLayout.SmallestDisk ? null : new WhyNotPoolable(
                 ManagementError.NotEnoughCapacity, CannotPoolKind.InsufficientCapacity,
-                $"it has {disk.Identity.SizeBytes} bytes; a member has at least {DiskLayout.SmallestDisk}."),
+                $"it has {ByteText.Exact(disk.Identity.SizeBytes)}; a member has at least {ByteText.Exact(DiskLayout.SmallestDisk)}."),
             ScanKind.Member => new WhyNotPoolable(
                 ManagementError.PhysicalDiskInUse, CannotPoolKind.InAPool, "it is a member of a storage pool that is not open."),
             ScanKind.Foreign => new WhyNotPoolable(ManagementError.ForeignSignature, KindOf(scan.Signatures), scan.Reason),

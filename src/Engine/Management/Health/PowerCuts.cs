@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Verification;
 using TierSpaces.Engine.VirtualDisks;
 
@@ -81,7 +82,7 @@ public static class PowerCuts
         if (request.Layout.SizeBytes is < 1 or > SizeMax)
         {
             throw new ManagementException(
-                ManagementError.SizeNotSupported, $"-Size {request.Layout.SizeBytes}: out of range. Valid: 1 to {SizeMax} bytes, rounded up to whole rows.");
+                ManagementError.SizeNotSupported, $"-Size {ByteText.Exact(request.Layout.SizeBytes ?? 0)}: out of range. Valid: 1 to {ByteText.Exact(SizeMax)}, rounded up to whole rows.");
         }
 
         int? columns = request.Disk?.Parts.Max(static part => part.NumberOfColumns) ?? request.Layout.NumberOfColumns;

@@ -138,7 +138,7 @@ internal sealed record VirtualDiskCondition
     private string DescribeLost()
     {
         const int shown = 8;
-        string ranges = string.Join(", ", Lost.Take(shown).Select(static range => $"{range.Length} bytes at offset {range.Offset}"));
+        string ranges = string.Join(", ", Lost.Take(shown).Select(static range => $"{ByteText.Exact(range.Length)} at offset {ByteText.Offset(range.Offset)}"));
         return $"Data that no copy has: {ranges}{(Lost.Count > shown ? $" and {Lost.Count - shown} ranges more" : "")}. "
             + "Reads of it fail until it is written or unmapped; everything else works. Restore it from a backup.";
     }
@@ -148,7 +148,7 @@ internal sealed record VirtualDiskCondition
     {
         string[] missing = [.. Missing.Select(
             disk => $"Physical disk '{disk.FriendlyName}' with copies of it is missing. {Upcoming.Look(disk.NextLookNs, NowNs)}")];
-        return string.Join(' ', BytesBehind > 0 ? missing.Append($"Copies of up to {BytesBehind} bytes are out of date. {DescribeRepair()}")
+        return string.Join(' ', BytesBehind > 0 ? missing.Append($"Copies of up to {ByteText.Exact(BytesBehind)} are out of date. {DescribeRepair()}")
             : missing.Length > 0 ? missing
             : ["Copies of it are out of date, and no physical disk that is there has what they lack. Bring back the physical disks that are missing."]);
     }

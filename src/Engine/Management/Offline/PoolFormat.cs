@@ -71,7 +71,7 @@ public sealed class PoolFormat : IOfflineFormat
         if (scan.Label is { } label)
         {
             details.Add(
-                $"label       pool {label.Pool.Value}, disk {label.Number} ({label.Disk.Value}), {label.DiskBytes} bytes, slabs of {label.Slabs.DataBytes} bytes");
+                $"label       pool {label.Pool.Value}, disk {label.Number} ({label.Disk.Value}), {ByteText.Exact(label.DiskBytes)}, slabs of {ByteText.Exact(label.Slabs.DataBytes)}");
         }
 
         if (scan.Superblock is { } superblock)
@@ -99,10 +99,10 @@ public sealed class PoolFormat : IOfflineFormat
     private static OfflineVirtualDisk Describe(PoolState state, VirtualDiskDescription disk, Pool? pool, bool withOlder)
     {
         string layout = disk.IsTiered
-            ? $"{disk.Tiers.Length} tiers ({string.Join("; ", disk.Tiers.Select(tier => $"{tier.FriendlyName}: {tier.SizeBytes} bytes, {LayoutOf(state, tier)}"))})"
+            ? $"{CountText.Of(disk.Tiers.Length, "tier")} ({string.Join("; ", disk.Tiers.Select(tier => $"{tier.FriendlyName}: {ByteText.Exact(tier.SizeBytes)}, {LayoutOf(state, tier)}"))})"
             : LayoutOf(state, disk.Parts[0]);
         string cache = disk.CacheSpace == SpaceId.None ? "no write cache"
-            : $"write cache of {disk.WriteCacheSize} bytes{(disk.IsCacheElsewhere ? $" in pool {disk.CachePool}" : "")}";
+            : $"write cache of {ByteText.Exact(disk.WriteCacheSize)}{(disk.IsCacheElsewhere ? $" in pool {disk.CachePool}" : "")}";
         return new OfflineVirtualDisk(
             disk.Id.Value.ToString(), disk.FriendlyName, disk.SizeBytes, $"{layout}, {cache}, {disk.ProvisioningType}, checksums {disk.Checksum}",
             () => Open(pool, disk, withOlder));
@@ -112,7 +112,7 @@ public sealed class PoolFormat : IOfflineFormat
     {
         string redundancy = part.Parities > 0 ? $"{part.Parities} of them parity" : $"{part.NumberOfDataCopies} copies";
         int rows = state.Space(part.DataSpace)?.MappedRows ?? 0;
-        return $"{part.ResiliencySettingName}, {part.NumberOfColumns} columns, {redundancy}, interleave {part.Interleave}, {rows} rows";
+        return $"{part.ResiliencySettingName}, {CountText.Of(part.NumberOfColumns, "column")}, {redundancy}, interleave {ByteText.Exact(part.Interleave)}, {CountText.Of(rows, "row")}";
     }
 
     private static async LaneTask<OfflineStore> Open(Pool? pool, VirtualDiskDescription disk, bool withOlder)

@@ -88,7 +88,7 @@ internal sealed class AddedTierPlan(IPoolReader pool, VirtualDiskDescription dis
         {
             throw new ManagementException(
                 ManagementError.NotEnoughCapacity,
-                $"-Size {asked} of storage tier '{spec.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {most} bytes on {spec.Media()} with {spec.NumberOfColumns} columns and {TieredDiskPlan.LayoutText(spec)}.",
+                $"-Size {ByteText.Exact(asked)} of storage tier '{spec.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {ByteText.Exact(most)} on {spec.Media()} with {CountText.Of(spec.NumberOfColumns, "column")} and {TieredDiskPlan.LayoutText(spec)}.",
                 "Give a smaller size, or add disks of its medium.");
         }
     }

@@ -81,8 +81,8 @@ internal sealed class FaultDomainPlan(IPoolReader pool, VirtualDiskRequest reque
             : parities > 0 ? ((columns ?? 1) + parities - 1) / parities : copies;
         FaultDomainLevel level = levels.Isolation > levels.Awareness ? levels.Isolation : levels.Awareness;
         int found = DomainsOf(disks, level).Length;
-        string shape = parities > 0 ? $"{layout} with {columns} columns that survives {(parities == 1 ? "1 disk" : $"{parities} disks")}"
-            : $"{layout} with {(copies == 1 ? "1 copy" : $"{copies} copies")}{(isMoreThanOneColumn ? $" and {columns} columns" : "")}";
+        string shape = parities > 0 ? $"{layout} with {CountText.Of(columns ?? 1, "column")} that survives {(parities == 1 ? "1 disk" : $"{parities} disks")}"
+            : $"{layout} with {(copies == 1 ? "1 copy" : $"{copies} copies")}{(isMoreThanOneColumn ? $" and {CountText.Of(columns ?? 1, "column")}" : "")}";
         if (found < needed)
         {
             throw new ManagementException(
@@ -95,8 +95,8 @@ internal sealed class FaultDomainPlan(IPoolReader pool, VirtualDiskRequest reque
         throw new ManagementException(
             isMoreThanOneColumn ? ManagementError.ColumnsRange : ManagementError.NotEnoughPhysicalDisks,
             $"{levels.Cause}: {shape} needs {(columns ?? 1) * copies} physical disks of which no fault domain holds {(parities > 0 ? $"more than {parities}" : "two copies of a column")}; "
-            + $"the disks that can be used are in {found} fault domains of type {level}, which allow {most} columns.",
-            most > 0 ? $"Give at most {most} columns, or add disks where the fewest are." : "Add disks where the fewest are.");
+            + $"the disks that can be used are in {found} fault domains of type {level}, which allow {CountText.Of(most, "column")}.",
+            most > 0 ? $"Give at most {CountText.Of(most, "column")}, or add disks where the fewest are." : "Add disks where the fewest are.");
     }
 
     /// <summary>Returns what the loss of one fault domain means to the metadata of the pool; empty if nothing.</summary>

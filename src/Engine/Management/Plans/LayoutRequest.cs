@@ -125,7 +125,7 @@ internal readonly record struct LayoutRequest(string? Name, int? Copies, int? Re
         long max = VirtualDiskLayout.InterleaveMax(state.Pool.Slabs, parities > 0);
         return interleave >= InterleaveMin && interleave <= max && BitOperations.IsPow2(interleave) ? (uint)interleave : throw new ManagementException(
             ManagementError.InterleaveRange,
-            $"-Interleave {interleave} is not a power of two from {InterleaveMin} to {max}{(parities > 0 ? " with Parity" : "")} (the slab of this pool has {slab} bytes).");
+            $"-Interleave {ByteText.Exact(interleave)} is not a power of two from {ByteText.Exact(InterleaveMin)} to {ByteText.Exact(max)}{(parities > 0 ? " with Parity" : "")} (the slab of this pool has {ByteText.Exact(slab)}).");
     }
 
     private int OfSimple()

@@ -96,7 +96,7 @@ public sealed class PlacementService
         if (!RoomPlans.TryPlan(pool, spec, out VirtualDiskDescription disk, out NewRows rows, out string reason))
         {
             throw new ManagementException(
-                ManagementError.NotEnoughCapacity, $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {reason}",
+                ManagementError.NotEnoughCapacity, $"-Size {ByteText.Exact(spec.SizeBytes)} of virtual disk '{spec.FriendlyName}': {reason}",
                 "Give a smaller size, or add disks to the pool.");
         }
 
@@ -114,7 +114,7 @@ public sealed class PlacementService
         if (!RoomPlans.TryPlanGrowth(pool, description, size, out List<RowMapping> rows, out string reason))
         {
             throw new ManagementException(
-                ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {reason}",
+                ManagementError.NotEnoughCapacity, $"-Size {ByteText.Exact(sizeBytes)} of virtual disk '{description.FriendlyName}': {reason}",
                 VirtualDiskPlan.DisksToAdd(pool, description, size - description.SizeBytes));
         }
 

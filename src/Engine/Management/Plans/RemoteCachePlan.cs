@@ -38,7 +38,7 @@ internal sealed class RemoteCachePlan(IPoolReader cachePool, Action<string> rema
         }
 
         long size = request.WriteCacheSize ?? (long)settings.WriteCacheSizeDefault;
-        string what = request.WriteCacheSize is null ? $"-WriteCacheSizeDefault {size} of storage pool '{settings.FriendlyName}'" : $"-WriteCacheSize {size}";
+        string what = request.WriteCacheSize is null ? $"-WriteCacheSizeDefault {ByteText.Exact(size)} of storage pool '{settings.FriendlyName}'" : $"-WriteCacheSize {ByteText.Exact(size)}";
         if (size == 0)
         {
             throw new ManagementException(
@@ -54,7 +54,7 @@ internal sealed class RemoteCachePlan(IPoolReader cachePool, Action<string> rema
     {
         long count = Slabs(size);
         return count == 0 || count * Slab == disk.WriteCacheSize ? count * Slab
-            : Checked(disk, size, $"-WriteCacheSize {size}", disk.WriteCacheSize);
+            : Checked(disk, size, $"-WriteCacheSize {ByteText.Exact(size)}", disk.WriteCacheSize);
     }
 
     private long Slabs(long size) => (size / Slab) + (size % Slab > 0 ? 1 : 0);
@@ -72,7 +72,7 @@ internal sealed class RemoteCachePlan(IPoolReader cachePool, Action<string> rema
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
                 string.Create(CultureInfo.InvariantCulture,
-                $"{what} of virtual disk '{disk}' needs {wanted} bytes of storage pool '{Name}' for {WriteCachePlan.Copies(copies)}. Write caches of other pools have {remote} bytes there, of at most {limit}."),
+                $"{what} of virtual disk '{disk}' needs {ByteText.Exact((ulong)decimal.Min(wanted, ulong.MaxValue))} of storage pool '{Name}' for {WriteCachePlan.Copies(copies)}. Write caches of other pools have {ByteText.Exact(remote)} there, of at most {ByteText.Exact(limit)}."),
                 "Give a smaller size, or raise the limit (Set-StoragePool -LentWriteCacheSizeMax).");
         }
 
@@ -81,7 +81,7 @@ internal sealed class RemoteCachePlan(IPoolReader cachePool, Action<string> rema
         {
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
-                $"{what} of virtual disk '{disk}' is more than there is room for: at most {largest * Slab} bytes, with {WriteCachePlan.Copies(copies)} on as many disks of usage Journal or flash of storage pool '{Name}'.",
+                $"{what} of virtual disk '{disk}' is more than there is room for: at most {ByteText.Exact(largest * Slab)}, with {WriteCachePlan.Copies(copies)} on as many disks of usage Journal or flash of storage pool '{Name}'.",
                 former > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has." : "Give a smaller size, or add such disks.");
         }
 
@@ -109,7 +109,7 @@ internal sealed class RemoteCachePlan(IPoolReader cachePool, Action<string> rema
 
         if (rows < wanted)
         {
-            remark($"The write cache of virtual disk '{spec.FriendlyName}' has {rows * Slab} bytes: there is no room for {WriteCachePlan.AutomaticBytes} on the disks of usage "
+            remark($"The write cache of virtual disk '{spec.FriendlyName}' has {ByteText.Exact(rows * Slab)}: there is no room for {ByteText.Exact(WriteCachePlan.AutomaticBytes)} on the disks of usage "
                 + $"Journal or flash of storage pool '{Name}', and no more than 1/{WriteCachePlan.AutomaticShare} of such a disk is taken by itself. -WriteCacheSize asks for another size.");
         }
 

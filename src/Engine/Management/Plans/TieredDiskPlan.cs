@@ -53,7 +53,7 @@ internal sealed class TieredDiskPlan(IPoolReader pool, VirtualDiskRequest reques
         long max = Math.Min(SliceSizeMax, pool.Slabs.DataBytes);
         return slice >= SliceSizeMin && slice <= max && BitOperations.IsPow2(slice) ? slice : throw new ManagementException(
             ManagementError.InvalidParameter,
-            $"-SliceSize {slice} is not a power of two from {SliceSizeMin} to {max} (the slab of this pool has {pool.Slabs.DataBytes} bytes).");
+            $"-SliceSize {ByteText.Exact(slice)} is not a power of two from {ByteText.Exact(SliceSizeMin)} to {ByteText.Exact(max)} (the slab of this pool has {ByteText.Exact(pool.Slabs.DataBytes)}).");
     }
 
     /// <summary>The templates that the request names.</summary>
@@ -106,11 +106,11 @@ internal sealed class TieredDiskPlan(IPoolReader pool, VirtualDiskRequest reques
         }
 
         (TierDescription tier, long most) = tooLarge.MaxBy(static found => found.Most);
-        string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
+        string cache = spec.WriteCacheSize > 0 ? $", beside a write cache of {ByteText.Exact(spec.WriteCacheSize)}" : "";
         bool isThin = spec.ProvisioningType == ProvisioningType.Thin;
         throw new ManagementException(
             ManagementError.NotEnoughCapacity,
-            $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {tier.SizeBytes} bytes is more than storage pool '{PoolName}' has room for: at most {most} bytes on {tier.Media()} with {tier.NumberOfColumns} columns and {LayoutText(tier)}{cache}."
+            $"-StorageTierSizes: storage tier '{tier.FriendlyName}' of {ByteText.Exact(tier.SizeBytes)} is more than storage pool '{PoolName}' has room for: at most {ByteText.Exact(most)} on {tier.Media()} with {CountText.Of(tier.NumberOfColumns, "column")} and {LayoutText(tier)}{cache}."
             + (isThin ? $" {new MetadataRoom(pool).Describe()}" : ""),
             isThin ? "Give a smaller size, or remove virtual disks."
                 : $"Give a smaller size, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks.");
@@ -131,8 +131,8 @@ internal sealed class TieredDiskPlan(IPoolReader pool, VirtualDiskRequest reques
         int copies = layoutRequest.DecideCopies(State, layout);
         int parities = layoutRequest.DecideParities(State, layout);
         LayoutRequest.RequireChecksums(layout, request.Checksum);
-        long? interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave);
-        long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns) ?? 0;
+        long? interleave = Agreed(template, "Interleave", template.Interleave, request.Interleave, ByteText.Exact);
+        long columns = Agreed(template, "NumberOfColumns", template.NumberOfColumns, request.NumberOfColumns, static count => $"{count}") ?? 0;
         FaultDomainLevel others = Existing.Select(static tier => tier.FaultDomainAwareness).DefaultIfEmpty(FaultDomainLevel.PhysicalDisk).Max();
         DomainLevels levels = _domains.Decide(layout, copies > 1 || parities > 0, template, others);
         return new Part(
@@ -157,9 +157,9 @@ internal sealed class TieredDiskPlan(IPoolReader pool, VirtualDiskRequest reques
             "Leave the layout out, or change the template with Set-StorageTier.");
     }
 
-    private static long? Agreed(TierTemplate template, string parameter, long own, long? asked) =>
+    private static long? Agreed(TierTemplate template, string parameter, long own, long? asked, Func<long, string> format) =>
         own == 0 || asked is null || asked == own ? (own > 0 ? own : asked) : throw new ManagementException(
-            ManagementError.InvalidParameter, $"-{parameter} {asked} contradicts storage tier '{template.FriendlyName}', which has {own}.",
+            ManagementError.InvalidParameter, $"-{parameter} {format(asked.Value)} contradicts storage tier '{template.FriendlyName}', which has {format(own)}.",
             "Leave the parameter out, or change the template with Set-StorageTier.");
 
     private static void RequireDifferentMedia(List<Part> parts)

@@ -208,7 +208,7 @@ internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest reque
         {
             throw new ManagementException(
                 ManagementError.SizeNotSupported,
-                $"-{parameter} {size}: is too {(size < 1 ? "small" : "large")}. Valid: 1 to {long.MaxValue - row} bytes, rounded up to a multiple of {row}.",
+                $"-{parameter} {ByteText.Exact(size)}: is too {(size < 1 ? "small" : "large")}. Valid: 1 to {ByteText.Exact(long.MaxValue - row)}, rounded up to a multiple of {ByteText.Exact(row)}.",
                 "Give another size.");
         }
 
@@ -305,7 +305,7 @@ internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest reque
         long most = Math.Min(wanted, slabsEach);
         long disks = disk.FaultDomainAwareness == FaultDomainLevel.PhysicalDisk && disk.ColumnIsolation == FaultDomainLevel.PhysicalDisk
             ? (missing + most - 1) / most : Math.Max(positions, (missing + most - 1) / most);
-        return $"Add {TieredDiskPlan.DisksText(disks)} like the smallest of the pool ({slabsEach * pool.Slabs.DataBytes} bytes of slabs each), or give a smaller size.";
+        return $"Add {TieredDiskPlan.DisksText(disks)} like the smallest of the pool ({ByteText.Exact(slabsEach * pool.Slabs.DataBytes)} of slabs each), or give a smaller size.";
     }
 
     /// <summary>Free slabs of each disk that may have data of a virtual disk. A row takes one each from as many disks as it has positions.</summary>
@@ -363,7 +363,7 @@ internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest reque
             throw new ManagementException(
                 columnsGiven ? ManagementError.ColumnsRange : ManagementError.NotEnoughPhysicalDisks,
                 $"{(columnsGiven ? $"-NumberOfColumns {request.NumberOfColumns} of {layout}" : layout)} with {copies} {(copies == 1 ? "copy" : "copies")} needs {needed} physical disks; {disks} can be used.",
-                columnsGiven ? $"Give at most {Math.Max(1, disks / copies)} columns, or add {TieredDiskPlan.DisksText(needed - disks)}." : $"Add {TieredDiskPlan.DisksText(needed - disks)}.");
+                columnsGiven ? $"Give at most {CountText.Of(Math.Max(1, disks / copies), "column")}, or add {TieredDiskPlan.DisksText(needed - disks)}." : $"Add {TieredDiskPlan.DisksText(needed - disks)}.");
         }
 
         _domains.Require(levels, layout, request.NumberOfColumns, copies, usable);
@@ -393,13 +393,13 @@ internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest reque
         long row = VirtualDiskLayout.ShapeOf(pool, spec).RowSize;
         long max = Math.Max(0, RoomPlans.LargestRowCount(pool, spec)) * row;
         long described = RoomPlans.LargestRowCountOfMetadata(pool, spec, SpaceDescription.MaxRows) * row;
-        string cache = spec.WriteCacheSize > 0 && cachePool is null ? $", beside a write cache of {spec.WriteCacheSize} bytes" : "";
+        string cache = spec.WriteCacheSize > 0 && cachePool is null ? $", beside a write cache of {ByteText.Exact(spec.WriteCacheSize)}" : "";
         string pages = described <= max || spec.ProvisioningType == ProvisioningType.Thin ? $" {new MetadataRoom(pool).Describe()}" : "";
         if (request.UseMaximumSize)
         {
             return max > 0 ? max : throw new ManagementException(
                 ManagementError.NotEnoughCapacity,
-                $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {row} bytes{cache}.{pages}",
+                $"-UseMaximumSize: storage pool '{State.Pool!.FriendlyName}' has no room for a row of {ByteText.Exact(row)}{cache}.{pages}",
                 "Remove virtual disks, or add disks.");
         }
 
@@ -410,13 +410,13 @@ internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest reque
         {
             throw new ManagementException(
                 ManagementError.NotEnoughCapacity,
-                $"-Size {request.SizeBytes} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {most} bytes with {spec.NumberOfColumns} columns and {TieredDiskPlan.LayoutText(spec.Parts[0])}{cache}.{pages}",
+                $"-Size {ByteText.Exact(request.SizeBytes ?? 0)} is more than storage pool '{State.Pool!.FriendlyName}' has room for: at most {ByteText.Exact(most)} with {CountText.Of(spec.NumberOfColumns, "column")} and {TieredDiskPlan.LayoutText(spec.Parts[0])}{cache}.{pages}",
                 isFixed ? $"Give a smaller size, -UseMaximumSize, {(spec.WriteCacheSize > 0 ? "a smaller -WriteCacheSize (0: none), " : "")}or add disks."
                     : "Give a smaller size, or remove virtual disks.");
         }
 
         return size / row <= SpaceDescription.MaxRows ? size : throw new ManagementException(
             ManagementError.SizeNotSupported,
-            $"-Size {request.SizeBytes} is more than {SpaceDescription.MaxRows * row} bytes, the largest virtual disk with this slab and these columns.");
+            $"-Size {ByteText.Exact(request.SizeBytes ?? 0)} is more than {ByteText.Exact(SpaceDescription.MaxRows * row)}, the largest virtual disk with this slab and these columns.");
     }
 }

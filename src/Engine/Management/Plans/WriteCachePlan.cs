@@ -44,9 +44,9 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         RequireOneSize(request);
         PoolDescription settings = pool.State.Pool!;
         bool automatic = request.AutoWriteCacheSize || settings.AutoWriteCacheSize || settings.WriteCacheSizeDefault > long.MaxValue;
-        return request.WriteCacheSize is { } size ? Explicit(spec, size, rows, $"-WriteCacheSize {size}")
+        return request.WriteCacheSize is { } size ? Explicit(spec, size, rows, $"-WriteCacheSize {ByteText.Exact(size)}")
             : automatic ? Automatic(spec, dataDisks) * Slab
-            : Explicit(spec, (long)settings.WriteCacheSizeDefault, rows, $"-WriteCacheSizeDefault {settings.WriteCacheSizeDefault} of the storage pool");
+            : Explicit(spec, (long)settings.WriteCacheSizeDefault, rows, $"-WriteCacheSizeDefault {ByteText.Exact(settings.WriteCacheSizeDefault)} of the storage pool");
     }
 
     /// <summary>A size is asked for, or left to the pool.</summary>
@@ -54,7 +54,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
     {
         if (request is { AutoWriteCacheSize: true, WriteCacheSize: { } both })
         {
-            throw new ManagementException(ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {both} contradicts -AutoWriteCacheSize.", "Give one of them.");
+            throw new ManagementException(ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {ByteText.Exact(both)} contradicts -AutoWriteCacheSize.", "Give one of them.");
         }
     }
 
@@ -86,13 +86,13 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         }
 
         int copies = disk.CacheCopies;
-        RequireDisks(pool, disk, $"-WriteCacheSize {size}");
+        RequireDisks(pool, disk, $"-WriteCacheSize {ByteText.Exact(size)}");
         long largest = pool.Allocator.LargestRunCount(copies, AllocationPreferences.ForCache(disk));
         if (count > largest)
         {
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
-                $"-WriteCacheSize {size} of virtual disk '{disk.FriendlyName}' is more than there is room for beside the cache it has: at most {largest * slab} bytes, with {Copies(copies)} on as many disks{Kinds(disk)}.",
+                $"-WriteCacheSize {ByteText.Exact(size)} of virtual disk '{disk.FriendlyName}' is more than there is room for beside the cache it has: at most {ByteText.Exact(largest * slab)}, with {Copies(copies)} on as many disks{Kinds(disk)}.",
                 disk.WriteCacheSize > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has."
                     : "Give a smaller size, or add such disks.");
         }
@@ -120,8 +120,8 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
             long largest = Largest(smallest, RowsBeside(smallest, 0) >= rows ? rows : least) * Slab;
             throw new ManagementException(
                 ManagementError.WriteCacheSizeRange,
-                $"{what} is more than there is room for: at most {largest} bytes, with {Copies(spec.CacheCopies)} on as many disks{Kinds(spec)} of storage pool '{PoolName}'.",
-                largest > 0 ? $"Give at most {largest} (0: none), or add such disks." : "Give 0 for none, or add such disks.");
+                $"{what} is more than there is room for: at most {ByteText.Exact(largest)}, with {Copies(spec.CacheCopies)} on as many disks{Kinds(spec)} of storage pool '{PoolName}'.",
+                largest > 0 ? $"Give at most {ByteText.Exact(largest)} (0: none), or add such disks." : "Give 0 for none, or add such disks.");
         }
 
         WarnOfReplay(spec.FriendlyName, count * Slab, remark);
@@ -155,7 +155,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         }
 
         long rows = Math.Min(disks.Min(disk => disk.SlabCount) / AutomaticShare, Largest(spec, 1));
-        remark($"The write cache of virtual disk '{spec.FriendlyName}' has {rows * Slab} bytes: there is no room for {AutomaticBytes} on the disks of usage Journal "
+        remark($"The write cache of virtual disk '{spec.FriendlyName}' has {ByteText.Exact(rows * Slab)}: there is no room for {ByteText.Exact(AutomaticBytes)} on the disks of usage Journal "
             + $"or flash of storage pool '{PoolName}', and no more than 1/{AutomaticShare} of such a disk is taken by itself. -WriteCacheSize asks for another size.");
         return rows;
     }
@@ -214,7 +214,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         if (bytes > AutomaticBytes)
         {
             long seconds = (bytes + AutomaticBytes - 1) / AutomaticBytes * ReplaySecondsPerGiB;
-            remark($"The write cache of virtual disk '{name}' has {bytes} bytes: after a crash, reading it again may take about {seconds} seconds before the disk serves.");
+            remark($"The write cache of virtual disk '{name}' has {ByteText.Exact(bytes)}: after a crash, reading it again may take about {CountText.Of(seconds, "second")} before the disk serves.");
         }
     }
 

@@ -149,7 +149,7 @@ public sealed class PinService
             {
                 throw new ManagementException(
                     ManagementError.InvalidParameter,
-                    $"{range.Length} bytes at {range.Offset} are not within virtual disk '{disk.FriendlyName}'; it has {disk.SizeBytes} bytes.",
+                    $"{ByteText.Range(range.Offset, range.Length)} are not within virtual disk '{disk.FriendlyName}'; it has {ByteText.Exact(disk.SizeBytes)}.",
                     "Give ranges within it.");
             }
         }

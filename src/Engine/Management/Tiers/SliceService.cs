@@ -82,7 +82,7 @@ public sealed class SliceService
         if (offset < 0 || length < 1 || offset >= size)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"A range of {length} bytes at {offset} is not within the virtual disk; it has {size} bytes.",
+                ManagementError.InvalidParameter, $"The range of {ByteText.Range(offset, length)} is not within the virtual disk; it has {ByteText.Exact(size)}.",
                 "Give an offset below that and a length of 1 or more.");
         }
 

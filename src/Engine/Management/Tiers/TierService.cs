@@ -125,7 +125,7 @@ public sealed class TierService
         if (!RoomPlans.TryPlanTierGrowth(pool, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
         {
             throw new ManagementException(
-                ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of storage tier '{after.Tiers[index].FriendlyName}': {reason}",
+                ManagementError.NotEnoughCapacity, $"-Size {ByteText.Exact(sizeBytes)} of storage tier '{after.Tiers[index].FriendlyName}': {reason}",
                 "Give a smaller size, or add disks.");
         }
 
@@ -140,7 +140,7 @@ public sealed class TierService
             pool, description, spec, disks, out VirtualDiskDescription after, out TierDescription added, out NewPartRows rows, out string reason))
         {
             throw new ManagementException(
-                ManagementError.NotEnoughCapacity, $"-Size {tier.SizeBytes} of storage tier '{added.FriendlyName}': {reason}",
+                ManagementError.NotEnoughCapacity, $"-Size {ByteText.Exact(tier.SizeBytes)} of storage tier '{added.FriendlyName}': {reason}",
                 "Give a smaller size, or add disks.");
         }
 

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
@@ -39,14 +40,14 @@ internal static class TierSizes
         if (size < tier.SizeBytes)
         {
             throw new ManagementException(
-                ManagementError.SizeNotSupported, $"-Size {sizeBytes} is smaller than storage tier '{tier.FriendlyName}' ({tier.SizeBytes} bytes).",
+                ManagementError.SizeNotSupported, $"-Size {ByteText.Exact(sizeBytes)} is smaller than storage tier '{tier.FriendlyName}' ({ByteText.Exact(tier.SizeBytes)}).",
                 "A tier is not made smaller.");
         }
 
         long most = disk.ProvisioningType == ProvisioningType.Fixed ? RoomPlans.LargestTierSize(pool, disk, index) : long.MaxValue;
         return size == tier.SizeBytes || size <= most ? size : throw new ManagementException(
             ManagementError.NotEnoughCapacity,
-            $"-Size {sizeBytes} of storage tier '{tier.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {Math.Max(most, tier.SizeBytes)} bytes.",
+            $"-Size {ByteText.Exact(sizeBytes)} of storage tier '{tier.FriendlyName}' is more than storage pool '{pool.State.Pool!.FriendlyName}' has room for: at most {ByteText.Exact(Math.Max(most, tier.SizeBytes))}.",
             "Give a smaller size, or add disks of its medium.");
     }
 

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
@@ -53,7 +54,7 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
         if (description.IsTiered)
         {
             throw new ManagementException(
-                ManagementError.NotSupported, $"-Size {sizeBytes}: virtual disk '{description.FriendlyName}' has tiers, whose sizes are its size.",
+                ManagementError.NotSupported, $"-Size {ByteText.Exact(sizeBytes)}: virtual disk '{description.FriendlyName}' has tiers, whose sizes are its size.",
                 "Make a tier larger with Resize-StorageTier.");
         }
 
@@ -63,7 +64,7 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
         {
             throw new ManagementException(
                 ManagementError.SizeNotSupported,
-                $"-Size {sizeBytes} is smaller than virtual disk '{description.FriendlyName}' ({description.SizeBytes} bytes).",
+                $"-Size {ByteText.Exact(sizeBytes)} is smaller than virtual disk '{description.FriendlyName}' ({ByteText.Exact(description.SizeBytes)}).",
                 "A virtual disk is not made smaller.");
         }
 
@@ -71,7 +72,7 @@ internal sealed class VirtualDiskDecisions(SubsystemCore core, RemoteCaches remo
         {
             throw new ManagementException(
                 ManagementError.SizeNotSupported,
-                $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}' is more than {SpaceDescription.MaxRows * row} bytes, the largest with this slab and these columns.");
+                $"-Size {ByteText.Exact(sizeBytes)} of virtual disk '{description.FriendlyName}' is more than {ByteText.Exact(SpaceDescription.MaxRows * row)}, the largest with this slab and these columns.");
         }
 
         return size;

@@ -62,7 +62,7 @@ public sealed class VirtualDiskService
         {
             throw new ManagementException(
                 result.Status == CommitStatus.NoSpace ? ManagementError.NotEnoughCapacity : ManagementError.Failed,
-                $"-Size {spec.SizeBytes} of virtual disk '{spec.FriendlyName}': {result.Reason}",
+                $"-Size {ByteText.Exact(spec.SizeBytes)} of virtual disk '{spec.FriendlyName}': {result.Reason}",
                 result.Status == CommitStatus.NoSpace ? "Give a smaller size, or add disks to the pool."
                     : "Nothing was made. Remove the cause, then try again.");
         }
@@ -106,7 +106,7 @@ public sealed class VirtualDiskService
         if (result.Status == CommitStatus.NoSpace)
         {
             throw new ManagementException(
-                ManagementError.NotEnoughCapacity, $"-Size {sizeBytes} of virtual disk '{description.FriendlyName}': {result.Reason}",
+                ManagementError.NotEnoughCapacity, $"-Size {ByteText.Exact(sizeBytes)} of virtual disk '{description.FriendlyName}': {result.Reason}",
                 VirtualDiskPlan.DisksToAdd(managed.Pool!, description, size - description.SizeBytes));
         }
 

@@ -36,7 +36,7 @@ public sealed class WriteCacheService
         if (result.Status == CommitStatus.NoSpace)
         {
             throw new ManagementException(
-                ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {sizeBytes} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
+                ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {ByteText.Exact(sizeBytes)} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
         }
 
         Commits.Require(result, name);
@@ -135,8 +135,8 @@ public sealed class WriteCacheService
     private static string TextOf(CacheLoss loss)
     {
         (IReadOnlyList<(long Offset, long Length)> ranges, long unit) = loss.Coarsened(LostRangesMax);
-        string list = string.Join(", ", ranges.Select(range => string.Create(CultureInfo.InvariantCulture, $"{range.Offset}+{range.Length}")));
-        string known = ranges.Count == 0 ? "" : $"What was written last to these ranges may be lost (offset+length, in units of {unit} bytes): {list}. ";
+        string list = string.Join(", ", ranges.Select(range => ByteText.Range(range.Offset, range.Length)));
+        string known = ranges.Count == 0 ? "" : $"What was written last to these ranges may be lost (in units of {ByteText.Exact(unit)}): {list}. ";
         return loss.IsComplete ? ranges.Count == 0 ? "It held nothing." : known.TrimEnd()
             : known + (ranges.Count == 0 ? "What it held cannot be known: any range may lack its last writes."
             : "Other ranges may lack their last writes too.");

@@ -226,7 +226,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
 
         if (disk.UsedSlabs > 0)
         {
-            return Refused($"Disk {number} ({disk.Description.FriendlyName}) has {disk.UsedSlabs} slabs in use. Retire it and repair first.");
+            return Refused($"Disk {number} ({disk.Description.FriendlyName}) has {CountText.Of(disk.UsedSlabs, "slab")} in use. Retire it and repair first.");
         }
 
         if (View.Contains(number) && View.Members.Length == 1)

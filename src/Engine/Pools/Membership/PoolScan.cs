@@ -158,7 +158,7 @@ public sealed record PoolScan(IDisk Disk, ScanKind Kind, string Reason)
         string uri = disk.Identity.Uri;
         if (size < label.DiskBytes)
         {
-            string shrank = $"{uri} had {label.DiskBytes} bytes when it joined pool {label.Pool} and has {size} now: it has been cut short.";
+            string shrank = $"{uri} had {ByteText.Exact(label.DiskBytes)} when it joined pool {label.Pool} and has {ByteText.Exact(size)} now: it has been cut short.";
             return new PoolScan(disk, ScanKind.Damaged, shrank) { Label = label };
         }
 

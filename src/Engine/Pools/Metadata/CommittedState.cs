@@ -89,7 +89,7 @@ internal sealed class CommittedState(PoolState state, JournalPosition head, Pres
         after = before;
         if (commit.Bytes.Length > Pool.MaxCommitBytes)
         {
-            string tooMany = $"The records take {commit.Bytes.Length} bytes; one commit takes at most {Pool.MaxCommitBytes}.";
+            string tooMany = $"The records take {ByteText.Exact(commit.Bytes.Length)}; one commit takes at most {ByteText.Exact(Pool.MaxCommitBytes)}.";
             problem = new CommitResult(CommitStatus.Refused, tooMany);
             return false;
         }

@@ -126,6 +126,6 @@ public sealed record PoolState
         }
 
         int length = MetadataCodec.Measure(record);
-        return length <= CheckpointPages.LargestRecord ? "" : $"it takes {length} bytes, and at most {CheckpointPages.LargestRecord} are possible";
+        return length <= CheckpointPages.LargestRecord ? "" : $"it takes {ByteText.Exact(length)}, and at most {ByteText.Exact(CheckpointPages.LargestRecord)} are possible";
     }
 }

@@ -62,7 +62,7 @@ internal static class RecordRules
 
         return IsName(record.Pool.FriendlyName) && record.Pool.Slabs.IsValid
             ? state with { Pool = record.Pool }
-            : Refuse($"name of {record.Pool.FriendlyName.Length} characters, slab of {record.Pool.Slabs.DataBytes} bytes", out reason);
+            : Refuse($"name of {record.Pool.FriendlyName.Length} characters, slab of {ByteText.Exact(record.Pool.Slabs.DataBytes)}", out reason);
     }
 
     private static PoolState? ChangePool(PoolState state, PoolChanged record, ref string reason) =>
@@ -93,7 +93,7 @@ internal static class RecordRules
     private static PoolState? SetTierTemplate(PoolState state, TierTemplate template, ref string reason) =>
         template.IsPossible
             ? state with { TierTemplates = state.TierTemplates.SetItem(template.Id, template) }
-            : Refuse($"tier template {template.Id} is impossible: {template.NumberOfColumns} columns, {template.NumberOfDataCopies} copies, strips of {template.Interleave} bytes", out reason);
+            : Refuse($"tier template {template.Id} is impossible: {template.NumberOfColumns} columns, {template.NumberOfDataCopies} copies, strips of {ByteText.Exact(template.Interleave)}", out reason);
 
     private static PoolState? RemoveTierTemplate(PoolState state, Guid id, ref string reason) =>
         state.TierTemplates.ContainsKey(id)
@@ -114,7 +114,7 @@ internal static class RecordRules
 
         if (!DiskLayout.TryCreate(disk.SizeBytes, state.Pool!.Slabs, out DiskLayout layout, out _) || layout.SlabCount != disk.SlabCount)
         {
-            return Refuse($"disk {disk.Number} of {disk.SizeBytes} bytes does not have {disk.SlabCount} slabs", out reason);
+            return Refuse($"disk {disk.Number} of {ByteText.Exact(disk.SizeBytes)} does not have {disk.SlabCount} slabs", out reason);
         }
 
         return !IsPossible(disk)

@@ -77,23 +77,23 @@ internal static class StateConsistency
 
         if (!BitOperations.IsPow2(part.Interleave) || part.Interleave is < SmallestInterleave or > LargestInterleave || part.Interleave > slab)
         {
-            return $"an interleave of {part.Interleave} bytes in slabs of {slab}";
+            return $"an interleave of {ByteText.Exact(part.Interleave)} in slabs of {ByteText.Exact(slab)}";
         }
 
         if (isParity && part.Interleave > ParityGeometry.InterleaveMax(slab))
         {
-            return $"an interleave of {part.Interleave} bytes with parity in slabs of {slab}";
+            return $"an interleave of {ByteText.Exact(part.Interleave)} with parity in slabs of {ByteText.Exact(slab)}";
         }
 
         return part.SizeBytes < 1 || part.SpaceBytes < part.SizeBytes || (part.SpaceBytes - 1) / (part.DataColumns * slab) >= SpaceDescription.MaxRows
-            ? $"a size of {part.SizeBytes} bytes in {part.SpaceBytes}" : "";
+            ? $"a size of {ByteText.Exact(part.SizeBytes)} in {ByteText.Exact(part.SpaceBytes)}" : "";
     }
 
     private static string WhyTiersUnfit(PoolState state, VirtualDiskDescription disk)
     {
         if (!BitOperations.IsPow2(disk.SliceSize) || disk.SliceSize is < SmallestSlice or > LargestSlice || disk.SliceSize > state.Pool!.Slabs.DataBytes)
         {
-            return $"slices of {disk.SliceSize} bytes in slabs of {state.Pool!.Slabs.DataBytes}";
+            return $"slices of {ByteText.Exact(disk.SliceSize)} in slabs of {ByteText.Exact(state.Pool!.Slabs.DataBytes)}";
         }
 
         bool fits = disk.Tiers.Length <= SliceEntry.TiersMax && disk.SizeBytes / disk.SliceSize < SlicesMapped.SlicesMax / 2
@@ -104,7 +104,7 @@ internal static class StateConsistency
         bool isNumbered = disk.Tiers.Select(static tier => tier.Number).Order().SequenceEqual(Enumerable.Range(0, disk.Tiers.Length))
             && disk.Tiers.Zip(disk.Tiers.Skip(1)).All(static pair => pair.First.MediaTypeCode >= pair.Second.MediaTypeCode);
         return !isNumbered ? "tiers that are not numbered from 0, or not the fastest first"
-            : fits ? "" : $"{disk.Tiers.Length} tiers for {disk.SizeBytes} bytes in slices of {disk.SliceSize}";
+            : fits ? "" : $"{disk.Tiers.Length} tiers for {ByteText.Exact(disk.SizeBytes)} in slices of {ByteText.Exact(disk.SliceSize)}";
     }
 
     private static string WhySpacesUnfit(PoolState state, VirtualDiskDescription disk)
@@ -149,7 +149,7 @@ internal static class StateConsistency
     {
         if (disk.CacheSpace == SpaceId.None)
         {
-            return disk.WriteCacheSize == 0 ? "" : $"a write cache of {disk.WriteCacheSize} bytes without a space";
+            return disk.WriteCacheSize == 0 ? "" : $"a write cache of {ByteText.Exact(disk.WriteCacheSize)} without a space";
         }
 
         if (disk.IsCacheElsewhere)
@@ -162,6 +162,6 @@ internal static class StateConsistency
             && description.Copies == disk.CacheCopies && cache.Row(rows - 1) is not null
             && disk.WriteCacheSize == rows * state.Pool!.Slabs.DataBytes
                 ? ""
-                : $"space {disk.CacheSpace} is no write cache of {disk.WriteCacheSize} bytes, or has gaps";
+                : $"space {disk.CacheSpace} is no write cache of {ByteText.Exact(disk.WriteCacheSize)}, or has gaps";
     }
 }

@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
@@ -65,7 +66,7 @@ internal static class FoundParityRecords
             && head.SlabOffset < shape.UsableSize && head.Length <= shape.UsableSize - head.SlabOffset
             && head.SlabOffset / shape.Interleave == (head.SlabOffset + head.Length - 1) / shape.Interleave;
         return head.Row < 0 || head.Row >= rows ? $"row {head.Row} of {rows}"
-            : !areLines ? $"{head.Length} bytes at {head.SlabOffset} of slabs of {shape.UsableSize}"
+            : !areLines ? $"{ByteText.Range(head.SlabOffset, head.Length)} of slabs of {ByteText.Exact(shape.UsableSize)}"
             : ((head.Written | head.Zeroed | head.Poisoned) & ~strips) != 0 ? "strips beyond the last one"
             : ((head.Written & head.Zeroed) | (head.Written & head.Poisoned) | (head.Zeroed & head.Poisoned)) != 0 ? "a strip that changes twice"
             : "";

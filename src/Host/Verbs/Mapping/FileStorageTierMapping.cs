@@ -34,7 +34,7 @@ internal static class FileStorageTierMapping
     }
 
     /// <summary>A range as messages and tables say it.</summary>
-    public static string InWords(this PinnedRange range) => $"{range.Length} bytes at {range.Offset}";
+    public static string InWords(this PinnedRange range) => SizeText.Range(range.Offset, range.Length);
 
     private static FileStorageTierState StateOf(PinStatus pin) =>
         pin.BytesElsewhere == 0 ? FileStorageTierState.OK

@@ -15,7 +15,7 @@ internal sealed class NewPhysicalDiskHandler(HostServices services) : VerbHandle
         long size = Amount.Bytes(request.Size!.Value, nameof(request.Size));
         foreach (RegistrationSpec spec in request.ToSpecs())
         {
-            await reply.TryDoAsync($"Create the image file {spec.Path} of {size} bytes and register it as a physical disk", async () =>
+            await reply.TryDoAsync($"Create the image file {spec.Path} of {SizeText.Exact(size)} and register it as a physical disk", async () =>
             {
                 PhysicalDiskStatus disk = await services.Subsystem.PhysicalDisks.CreateAsync(spec, size, request.Preallocate).ConfigureAwait(false);
                 reply.Add(disk.ToInfo());

@@ -68,7 +68,7 @@ internal sealed class ResetPhysicalDiskHandler(HostServices services) : VerbHand
     private static IEnumerable<string> PathsOf(PhysicalDiskStatus disk) => disk.Uris.Select(static uri => DiskUri.Parse(uri).Path);
 
     private static IEnumerable<string> StepsOf(string name, IReadOnlyList<DiskSignature> signatures) => signatures.Select(signature =>
-        $"Physical disk '{name}': erase {signature.Name} at offset {signature.Offset} (0x{signature.Offset:x}), {signature.Length} bytes");
+        $"Physical disk '{name}': erase {signature.Name} at offset {SizeText.Offset(signature.Offset)} (0x{signature.Offset:x}), {SizeText.Exact(signature.Length)}");
 
     private static string[]? ListOf(string? text) => text is null ? null : [text];
 }

@@ -31,7 +31,7 @@ internal sealed class SetEmulatedDiskFaultHandler(HostServices services) : VerbH
         if (request is { ErrorOffset: { } offset, ErrorLength: null or 0 })
         {
             throw new StorageException(
-                StorageErrors.InvalidParameter, $"-ErrorOffset {offset} begins no range: -ErrorLength is missing or 0.", "Give the length of the range.",
+                StorageErrors.InvalidParameter, $"-ErrorOffset {SizeText.Exact(offset)} begins no range: -ErrorLength is missing or 0.", "Give the length of the range.",
                 "ErrorOffset");
         }
 

@@ -41,8 +41,8 @@ internal sealed class NewStoragePoolHandler(HostServices services) : VerbHandler
     }
 
     private static IEnumerable<string> Steps(string name, PoolPlacement plan) => plan.Members
-        .Select(disk => $"Take physical disk '{disk.FriendlyName}' ({disk.SizeBytes} bytes): {disk.Slabs} slabs of {plan.SlabBytes} bytes")
-        .Prepend($"Create storage pool '{name}' of {CountText.Of(plan.Members.Length, "physical disk")}: {plan.Members.Sum(disk => disk.Slabs) * plan.SlabBytes} bytes");
+        .Select(disk => $"Take physical disk '{disk.FriendlyName}' ({SizeText.Exact(disk.SizeBytes)}): {CountText.Of(disk.Slabs, "slab")} of {SizeText.Exact(plan.SlabBytes)}")
+        .Prepend($"Create storage pool '{name}' of {CountText.Of(plan.Members.Length, "physical disk")}: {SizeText.Exact(plan.Members.Sum(disk => disk.Slabs) * plan.SlabBytes)}");
 
     private static PoolDescription Settings(NewStoragePoolRequest request)
     {

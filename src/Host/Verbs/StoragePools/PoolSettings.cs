@@ -41,8 +41,8 @@ internal static class PoolSettings
         {
             throw new StorageException(
                 StorageErrors.WriteCacheSizeRange,
-                $"-WriteCacheSizeDefault {given} {(given is > long.MaxValue and < ulong.MaxValue ? $"is more than {long.MaxValue}" : $"contradicts -AutoWriteCacheSize {auto}")}.",
-                $"Give a size, 0 for none, or {ulong.MaxValue} or -AutoWriteCacheSize $true to let the pool choose.", "WriteCacheSizeDefault");
+                $"-WriteCacheSizeDefault {SizeText.Exact(given)} {(given is > long.MaxValue and < ulong.MaxValue ? $"is more than {SizeText.Exact(long.MaxValue)}" : $"contradicts -AutoWriteCacheSize {auto}")}.",
+                "Give a size, 0 for none, or -AutoWriteCacheSize $true to let the pool choose.", "WriteCacheSizeDefault");
         }
 
         return (size, auto) switch

@@ -26,7 +26,7 @@ internal sealed class RemoveStoragePoolHandler(HostServices services) : VerbHand
                 await services.Subsystem.Pools.CheckRemoveAsync(removed.UniqueId).ConfigureAwait(false);
                 await reply.DoAsync(
                     $"Remove storage pool '{pool.FriendlyName}'", () => services.Subsystem.Pools.RemoveAsync(removed.UniqueId)).ConfigureAwait(false);
-                reply.Tell(members[pool.Id].Select(disk => $"Give back physical disk '{disk.FriendlyName}' ({disk.SizeBytes} bytes)"));
+                reply.Tell(members[pool.Id].Select(disk => $"Give back physical disk '{disk.FriendlyName}' ({SizeText.Exact(disk.SizeBytes)})"));
                 reply.Add(request.PassThru && !reply.IsWhatIf ? [removed.ToInfo()] : []);
             }).ConfigureAwait(false);
         }

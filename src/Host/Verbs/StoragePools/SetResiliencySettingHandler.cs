@@ -97,6 +97,6 @@ internal sealed class SetResiliencySettingHandler(HostServices services)
             ? (uint?)value
             : throw new StorageException(
                 StorageErrors.InterleaveRange,
-                $"-InterleaveDefault {value} is not a power of two from {ResiliencyTarget.InterleaveMin} to {target.InterleaveMax}, which is the most for "
+                $"-InterleaveDefault {SizeText.Exact(value ?? 0)} is not a power of two from {SizeText.Exact(ResiliencyTarget.InterleaveMin)} to {SizeText.Exact(target.InterleaveMax)}, which is the most for "
                 + $"{target.Setting.Name} in storage pool '{target.Pool.Description.FriendlyName}'.");
 }

@@ -30,7 +30,7 @@ internal sealed class CompareStorageTierHeatMapHandler : VerbHandler<CompareStor
                 StorageErrors.InvalidParameter,
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"-DifferencePath '{request.DifferencePath}' has slices of {after.SliceBytes} bytes, and -ReferencePath '{request.ReferencePath}' of {before.SliceBytes}."),
+                    $"-DifferencePath '{request.DifferencePath}' has slices of {SizeText.Exact(after.SliceBytes)}, and -ReferencePath '{request.ReferencePath}' of {SizeText.Exact(before.SliceBytes)}."),
                 "Compare files of virtual disks with slices of one size.", nameof(request.DifferencePath));
         }
 

@@ -1,6 +1,7 @@
 using System.Globalization;
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Tiering;
 using TierSpaces.Host.Serving;
 
@@ -23,7 +24,7 @@ internal sealed class ImportStorageTierHeatMapHandler(HostServices services)
         StorageTierHeatFileInfo info = file.ToInfo(read);
         await reply.DoAsync(
             string.Create(CultureInfo.InvariantCulture,
-            $"Put the heat of {info.HotSlices} slices of {info.SliceSize} bytes, written {info.TimeWritten:yyyy-MM-dd HH:mm} UTC, in place of that of virtual disk '{disk.Description.FriendlyName}'"),
+            $"Put the heat of {CountText.Of((long)info.HotSlices, "slice")} of {SizeText.Exact(info.SliceSize)}, written {info.TimeWritten:yyyy-MM-dd HH:mm} UTC, in place of that of virtual disk '{disk.Description.FriendlyName}'"),
             () => services.Subsystem.Heat.ImportAsync(disk.Description.Id.Value, read),
             () => services.Subsystem.Heat.CheckImportAsync(disk.Description.Id.Value)).ConfigureAwait(false);
         reply.Add(request.PassThru && !reply.IsWhatIf ? [info] : []);

@@ -2,6 +2,7 @@ using TierSpaces.Contracts;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
@@ -33,7 +34,7 @@ internal sealed class SetFileStorageTierHandler(HostServices services) : VerbHan
 
     private static (IReadOnlyList<PinnedRange> Pieces, string What) OfFile(FilePlace file, string path, VirtualDiskDescription disk) => (
         file.Pieces,
-        $"'{path}', {file.Pieces.Sum(piece => piece.Length)} bytes in {file.Pieces.Count} pieces of virtual disk '{disk.FriendlyName}',");
+        $"'{path}', {SizeText.Exact(file.Pieces.Sum(piece => piece.Length))} in {CountText.Of(file.Pieces.Count, "piece")} of virtual disk '{disk.FriendlyName}',");
 
     private static (IReadOnlyList<PinnedRange> Pieces, string What) OfRange(VirtualDiskStatus disk, SetFileStorageTierRequest request)
     {

@@ -73,8 +73,8 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
         range.Check();
         return (long)length <= disk.Description.SizeBytes - (long)offset ? range : throw new StorageException(
             StorageErrors.InvalidParameter,
-            $"-Length {length} behind -Offset {offset} is not within virtual disk '{disk.Description.FriendlyName}', which has {disk.Description.SizeBytes} bytes.",
-            $"Give a length of 1 to {disk.Description.SizeBytes - (long)offset}.", "Length");
+            $"-Length {SizeText.Exact(length)} behind -Offset {SizeText.Exact(offset)} is not within virtual disk '{disk.Description.FriendlyName}', which has {SizeText.Exact(disk.Description.SizeBytes)}.",
+            $"Give a length of 1 to {SizeText.Exact(disk.Description.SizeBytes - (long)offset)}.", "Length");
     }
 
     /// <summary>Whether a piece of a pin has bytes in these slices.</summary>
@@ -91,7 +91,7 @@ internal sealed record SliceRange(VirtualDiskStatus Disk, long Next, long End)
         {
             throw new StorageException(
                 StorageErrors.InvalidParameter,
-                $"-Offset {Next} is not within virtual disk '{Disk.Description.FriendlyName}', which has {Disk.Description.SizeBytes} bytes.",
+                $"-Offset {SizeText.Exact(Next)} is not within virtual disk '{Disk.Description.FriendlyName}', which has {SizeText.Exact(Disk.Description.SizeBytes)}.",
                 "Give an offset below that.", "Offset");
         }
     }

@@ -42,8 +42,8 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
         TierPlan plan = done.Plan;
         int promoted = plan.Moves.Count(move => move.IsPromotion);
         yield return done.Tiers.Length == 1 ? $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move nothing, for it has one tier"
-            : $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {CountText.Of(promoted, "slice")}, {plan.BytesPromoted} bytes, to faster tiers"
-            + $" and {CountText.Of(plan.Moves.Count - promoted, "slice")}, {plan.BytesDemoted} bytes, to slower ones";
+            : $"Optimize the tiers of virtual disk '{disk.FriendlyName}': move {CountText.Of(promoted, "slice")}, {SizeText.Exact(plan.BytesPromoted)}, to faster tiers"
+            + $" and {CountText.Of(plan.Moves.Count - promoted, "slice")}, {SizeText.Exact(plan.BytesDemoted)}, to slower ones";
         if (plan.MovesLeftOut > 0)
         {
             yield return $"Leave {CountText.Of(plan.MovesLeftOut, "move")} worth making to a later optimization: there is no free place to begin with";
@@ -70,8 +70,8 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
         PercentOfIoAfter = Percent(done.Report.Tiers[0].PercentOfIo),
         Tiers = [.. done.Tiers.Zip(done.Report.Tiers, ShareOf)],
         SizesRequired = [.. done.Report.Rows.Select(row => new PerformanceTierSizeInfo { PercentOfIo = row.Percent, SizeRequired = (ulong)row.Bytes })],
-        Report = $"Virtual disk '{disk.FriendlyName}': {TierReportText.Size(job.BytesPromoted)} moved to faster tiers,"
-            + $" {TierReportText.Size(job.BytesDemoted)} to slower ones.\n\n{TierReportText.Format(done.Report)}",
+        Report = $"Virtual disk '{disk.FriendlyName}': {SizeText.Format((ulong)job.BytesPromoted)} moved to faster tiers,"
+            + $" {SizeText.Format((ulong)job.BytesDemoted)} to slower ones.\n\n{TierReportText.Format(done.Report)}",
     };
 
     private static StorageTierShareInfo ShareOf(TierDescription tier, TierReportTier share) => new()

@@ -1,3 +1,4 @@
+using TierSpaces.Contracts;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
@@ -13,37 +14,37 @@ internal static class PlacementText
     public static IEnumerable<string> OfNew(VirtualDiskPlacement placement, Catalogue all, string pool)
     {
         VirtualDiskDescription disk = placement.Disk;
-        string layout = disk.IsTiered ? $"{CountText.Of(disk.Tiers.Length, "tier")} in slices of {disk.SliceSize} bytes" : Layout(disk.Parts[0]);
-        string head = $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {layout}, {disk.SizeBytes} bytes, {disk.ProvisioningType}, "
+        string layout = disk.IsTiered ? $"{CountText.Of(disk.Tiers.Length, "tier")} in slices of {SizeText.Exact(disk.SliceSize)}" : Layout(disk.Parts[0]);
+        string head = $"Create virtual disk '{disk.FriendlyName}' in storage pool '{pool}': {layout}, {SizeText.Exact(disk.SizeBytes)}, {disk.ProvisioningType}, "
             + $"logical sectors of {disk.LogicalSectorSize} bytes, checksum {disk.Checksum}"
-            + (disk.WriteCacheSize > 0 ? $", write cache {disk.WriteCacheSize} bytes" : "");
+            + (disk.WriteCacheSize > 0 ? $", write cache {SizeText.Exact(disk.WriteCacheSize)}" : "");
         IEnumerable<string> tiers =
-            disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {tier.Media()}: {Layout(tier)}, {tier.SizeBytes} bytes");
+            disk.Tiers.Select(tier => $"Create storage tier '{tier.FriendlyName}' on {tier.Media()}: {Layout(tier)}, {SizeText.Exact(tier.SizeBytes)}");
         return [head, .. tiers, .. Lines("Place on", placement, all)];
     }
 
     /// <summary>A virtual disk that grows.</summary>
     public static IEnumerable<string> OfGrowth(VirtualDiskPlacement placement, Catalogue all) =>
-        Lines("Place on", placement, all).Prepend($"Resize virtual disk '{placement.Disk.FriendlyName}' to {placement.Disk.SizeBytes} bytes");
+        Lines("Place on", placement, all).Prepend($"Resize virtual disk '{placement.Disk.FriendlyName}' to {SizeText.Exact(placement.Disk.SizeBytes)}");
 
     /// <summary>A tier that grows.</summary>
     public static IEnumerable<string> OfGrowth(VirtualDiskPlacement placement, Catalogue all, TierDescription tier) =>
         Lines("Place on", placement, all).Prepend(
-            $"Resize storage tier '{tier.FriendlyName}' to {tier.SizeBytes} bytes, and virtual disk '{placement.Disk.FriendlyName}' to {placement.Disk.SizeBytes} bytes");
+            $"Resize storage tier '{tier.FriendlyName}' to {SizeText.Exact(tier.SizeBytes)}, and virtual disk '{placement.Disk.FriendlyName}' to {SizeText.Exact(placement.Disk.SizeBytes)}");
 
     /// <summary>A tier that is added.</summary>
     public static IEnumerable<string> OfAddedTier(AddedTierPlacement added, Catalogue all) =>
         Lines("Place on", added.Placement, all).Prepend(
-            $"Add storage tier '{added.Tier.FriendlyName}' on {added.Tier.Media()}: {Layout(added.Tier)}, {added.Tier.SizeBytes} bytes; "
-            + $"resize virtual disk '{added.Placement.Disk.FriendlyName}' to {added.Placement.Disk.SizeBytes} bytes");
+            $"Add storage tier '{added.Tier.FriendlyName}' on {added.Tier.Media()}: {Layout(added.Tier)}, {SizeText.Exact(added.Tier.SizeBytes)}; "
+            + $"resize virtual disk '{added.Placement.Disk.FriendlyName}' to {SizeText.Exact(added.Placement.Disk.SizeBytes)}");
 
     /// <summary>A virtual disk that is removed.</summary>
     public static IEnumerable<string> OfRemoval(VirtualDiskPlacement placement, Catalogue all) =>
         Lines("Free on", placement, all).Prepend(
-            $"Remove virtual disk '{placement.Disk.FriendlyName}' with all its data ({placement.Disk.SizeBytes} bytes)");
+            $"Remove virtual disk '{placement.Disk.FriendlyName}' with all its data ({SizeText.Exact(placement.Disk.SizeBytes)})");
 
     private static string Layout(TierDescription part) =>
-        $"{part.ResiliencySettingName}, {CountText.Of(part.NumberOfColumns, "column")}{(part.Parities > 0 ? $", {part.Parities} of them parity" : part.NumberOfDataCopies == 1 ? ", 1 copy" : $", {part.NumberOfDataCopies} copies")}, interleave {part.Interleave}";
+        $"{part.ResiliencySettingName}, {CountText.Of(part.NumberOfColumns, "column")}{(part.Parities > 0 ? $", {part.Parities} of them parity" : part.NumberOfDataCopies == 1 ? ", 1 copy" : $", {part.NumberOfDataCopies} copies")}, interleave {SizeText.Exact(part.Interleave)}";
 
     private static IEnumerable<string> Lines(string doing, VirtualDiskPlacement placement, Catalogue all)
     {
@@ -63,17 +64,17 @@ internal static class PlacementText
             IEnumerable<string> columns = part.GroupBy(extent => (extent.Column, extent.Copy)).OrderBy(group => group.Key)
                 .Select(group => $"column {group.Key.Column} copy {group.Key.Copy}: {group.Count()}");
             string tier = disk.Tiers.FirstOrDefault(tier => tier.Id == part.Key) is { } named ? $" for tier '{named.FriendlyName}'" : "";
-            yield return $"{part.Count()} slabs of {data[0].Size} bytes{tier} ({string.Join("; ", columns)})";
+            yield return $"{CountText.Of(part.Count(), "slab")} of {SizeText.Exact(data[0].Size)}{tier} ({string.Join("; ", columns)})";
         }
 
         if (log > 0)
         {
-            yield return $"{log} slabs for the integrity log";
+            yield return $"{CountText.Of(log, "slab")} for the integrity log";
         }
 
         if (cache > 0)
         {
-            yield return $"{cache} slabs for the write cache";
+            yield return $"{CountText.Of(cache, "slab")} for the write cache";
         }
     }
 }

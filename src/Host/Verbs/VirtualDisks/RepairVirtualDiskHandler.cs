@@ -32,10 +32,10 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
 
     private static IEnumerable<string> Steps(VirtualDiskStatus disk, RepairPlacement plan)
     {
-        yield return $"Repair virtual disk '{disk.Description.FriendlyName}': bring {plan.BytesToResync} bytes up to date and verify every copy";
+        yield return $"Repair virtual disk '{disk.Description.FriendlyName}': bring {SizeText.Exact(plan.BytesToResync)} up to date and verify every copy";
         foreach (PlannedMoves move in plan.Moves)
         {
-            string what = $"{move.Slabs} slabs of {plan.SlabBytes} bytes{(move.IsLog ? " of the integrity log" : "")} of physical disk '{move.From}'";
+            string what = $"{CountText.Of(move.Slabs, "slab")} of {SizeText.Exact(plan.SlabBytes)}{(move.IsLog ? " of the integrity log" : "")} of physical disk '{move.From}'";
             yield return move.To is { } to ? $"Regenerate {what} on physical disk '{to}'" : $"Leave {what} where they are: no physical disk has room for them";
         }
     }

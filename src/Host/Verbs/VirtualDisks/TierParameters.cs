@@ -1,5 +1,6 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
@@ -33,7 +34,7 @@ internal static class TierParameters
         {
             throw new StorageException(
                 StorageErrors.SizeOrTiers,
-                $"-StorageTiers names {request.StorageTiers.Length} tiers and -StorageTierSizes has {request.StorageTierSizes.Length} sizes.",
+                $"-StorageTiers names {CountText.Of(request.StorageTiers.Length, "tier")} and -StorageTierSizes has {CountText.Of(request.StorageTierSizes.Length, "size")}.",
                 "Give a size for each tier, in the same order.", "StorageTierSizes");
         }
     }
@@ -69,7 +70,7 @@ internal static class TierParameters
         if (request.SliceSize is { } slice)
         {
             throw new StorageException(
-                StorageErrors.InvalidParameter, $"-SliceSize {slice} was given without -StorageTiers: only tiers have slices.", "Leave it out.", "SliceSize");
+                StorageErrors.InvalidParameter, $"-SliceSize {SizeText.Exact(slice)} was given without -StorageTiers: only tiers have slices.", "Leave it out.", "SliceSize");
         }
     }
 }

@@ -54,6 +54,6 @@ internal static class DiskMapping
         ?? (disk.Contents.Whole is { } whole ? $"The device holds the file system {whole.Type} without a partition table."
             : disk.Contents.Foreign is { } foreign ? $"The device holds {foreign} without a partition table."
             : disk.Status.StatusReason.Length > 0 ? disk.Status.StatusReason
-            : disk.SizeAdvice is { } advice ? $"The virtual disk has {disk.Status.Description.SizeBytes} bytes, and its block device {disk.Size}. {advice}"
+            : disk.SizeAdvice is { } advice ? $"The virtual disk has {SizeText.Exact(disk.Status.Description.SizeBytes)}, and its block device {SizeText.Exact(disk.Size)}. {advice}"
             : null);
 }

@@ -15,7 +15,7 @@ internal sealed class ResizePartitionHandler(HostServices services) : VerbHandle
         foreach (VolumeTarget target in await ChosenAsync(selection, request).ConfigureAwait(false))
         {
             await reply.TryDoAsync(
-                $"Resize {target.Name} ('{target.Disk.FriendlyName}') to {size} bytes",
+                $"Resize {target.Name} ('{target.Disk.FriendlyName}') to {SizeText.Exact(size)}",
                 async () =>
                 {
                     VolumeTarget resized = await services.Volumes.ChangeAsync(

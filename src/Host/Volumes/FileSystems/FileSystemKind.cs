@@ -140,14 +140,14 @@ internal abstract class FileSystemKind
         {
             throw new StorageException(
                 StorageErrors.ClusterSize,
-                $"-AllocationUnitSize {cluster}: the volume has {bytes} bytes, and {Name} needs {ClustersMin} units. Valid: up to {bytes / ClustersMin}.",
+                $"-AllocationUnitSize {cluster}: the volume has {SizeText.Exact(bytes)}, and {Name} needs {ClustersMin} units. Valid: up to {SizeText.Exact(bytes / ClustersMin)}.",
                 "Give a smaller one, or leave the parameter out.", "AllocationUnitSize");
         }
 
         if (bytes < BytesMin)
         {
             throw new StorageException(
-                StorageErrors.SizeNotSupported, $"The volume has {bytes} bytes; {Name} needs at least {BytesMin}.",
+                StorageErrors.SizeNotSupported, $"The volume has {SizeText.Exact(bytes)}; {Name} needs at least {SizeText.Exact(BytesMin)}.",
                 "Make a larger partition, or choose another file system: Get-SupportedFileSystems.", "FileSystem");
         }
     }

@@ -24,7 +24,7 @@ public sealed class ErrorThresholdTests
         PhysicalDiskStatus physical = _world.Physical(bad);
         Assert.Equal((DiskUsage.Retired, "Predictive Failure", HealthStatus.Warning, 0L), (physical.Usage, physical.OperationalStatus, physical.Health,
             physical.VirtualDiskBytes));
-        Assert.Contains(_world.Notices, notice => notice.Contains("is expected to fail: 10 distinct places of 64 KiB were bad within 24 hours"));
+        Assert.Contains(_world.Notices, notice => notice.Contains("is expected to fail: 10 distinct places of 64 KB were bad within 24 hours"));
         _world.Restart();
         Assert.Equal("Predictive Failure", _world.Physical(bad).OperationalStatus);
     }
@@ -97,7 +97,7 @@ public sealed class ErrorThresholdTests
         Assert.Equal((1, 1), (counted.ChecksumMismatches, counted.BlocksLost));
         VirtualDiskStatus status = Status(disk);
         Assert.Equal(HealthStatus.Warning, status.Health);
-        Assert.Contains($"4096 bytes at offset {offset}", status.StatusReason, StringComparison.Ordinal);
+        Assert.Contains($"{ByteText.Exact(4096)} at offset {ByteText.Offset(offset)}", status.StatusReason, StringComparison.Ordinal);
 
         _world.Write(disk, offset, 4096);
         Assert.Equal((HealthStatus.Healthy, "", IoError.None), (Status(disk).Health, Status(disk).StatusReason, TryRead(disk, offset)));

@@ -249,7 +249,7 @@ public sealed class SubsystemHealingTests
 
         VirtualDiskStatus status = Status(disk);
         Assert.Equal(("No Redundancy", HealthStatus.Unhealthy), (status.OperationalStatus, status.Health));
-        Assert.Contains("1048576 bytes is there, at offset 0 to 1048576.", status.StatusReason, StringComparison.Ordinal);
+        Assert.Contains("1 MB is there, at offset 0 to 1 MB.", status.StatusReason, StringComparison.Ordinal);
         Assert.InRange(_world.Jobs.Length, 0, 1);
         _world.PutBack(second);
         _world.Advance(TimeSpan.FromMinutes(1));
@@ -431,7 +431,7 @@ public sealed class SubsystemHealingTests
         Guid member = _world.Physical(retired).UniqueId;
         ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Pools.RemoveDisksAsync(_world.Pool, [member])));
         Assert.Equal(ManagementError.PhysicalDiskStillInUse, rejected.Error);
-        Assert.Contains("bytes of virtual disk 'one'", rejected.Message);
+        Assert.Contains("MB of virtual disk 'one'", rejected.Message);
         Assert.Contains("-Usage Retired", rejected.Action);
 
         _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(member, null, null, null, DiskUsage.Retired));

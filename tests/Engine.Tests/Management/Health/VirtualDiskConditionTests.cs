@@ -41,7 +41,7 @@ public sealed class VirtualDiskConditionTests
             (s_served with { IsComplete = false, LacksLog = true }, HealthStatus.Unhealthy, "No Redundancy", "No copy of its integrity log is there"),
             (s_served with { FullDisk = "d1" }, HealthStatus.Warning, "OK", "The file system under physical disk 'd1' is full"),
             (s_served with { LostCacheReason = "why" }, HealthStatus.Warning, "OK", "Its write cache takes no writes: why"),
-            (s_served with { HasLost = true, Lost = [(8192, 4096)] }, HealthStatus.Warning, "Error", "Data that no copy has: 4096 bytes at offset 8192."),
+            (s_served with { HasLost = true, Lost = [(8192, 4096)] }, HealthStatus.Warning, "Error", "Data that no copy has: 4 KB at offset 8 KB."),
             (s_served with { CapacityReason = "why" }, HealthStatus.Warning, "Stressed", "why"),
             (s_served with { IsDegraded = true, Missing = [new MissingCopies("d2", 5 * Second)] }, HealthStatus.Warning, "Degraded",
                 "Physical disk 'd2' with copies of it is missing. It is looked for again in 5 s"),

@@ -1,8 +1,7 @@
-using System.Globalization;
-using System.Text.RegularExpressions;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Management;
 
@@ -10,7 +9,7 @@ namespace TierSpaces.Engine.Tests.Management;
 /// Sizes on members of 10 TB, whose memory is that of what was written: the maximum that is foretold can be created, and one unit more is refused
 /// with the maximum.
 /// </summary>
-public sealed partial class LargeSizesTests
+public sealed class LargeSizesTests
 {
     private const long MemberBytes = 10L << 40;
     private const long Gibibyte = 1L << 30;
@@ -39,8 +38,8 @@ public sealed partial class LargeSizesTests
         };
         ManagementException? rejected = Try(world, request with { SizeBytes = 1L << 60 });
         Assert.NotNull(rejected);
-        Assert.True(Most().IsMatch(rejected.Message), rejected.Message);
-        long most = long.Parse(Most().Match(rejected.Message).Groups[1].Value, CultureInfo.InvariantCulture);
+        long most = NamedSize.Largest(rejected.Message);
+        Assert.True(most > 0, rejected.Message);
         long unit = foretold.Divisor;
         Assert.True(most >= unit && most % unit == 0, rejected.Message);
         if (cache < 0 && provisioning == ProvisioningType.Fixed)
@@ -50,7 +49,7 @@ public sealed partial class LargeSizesTests
 
         ManagementException? more = Try(world, request with { SizeBytes = most + 1 });
         Assert.NotNull(more);
-        Assert.Contains($"{most} bytes", more.Message, StringComparison.Ordinal);
+        Assert.Contains(ByteText.Exact(most), more.Message, StringComparison.Ordinal);
         Assert.Null(Try(world, request with { SizeBytes = most }));
         VirtualDiskStatus made = Assert.Single(world.Run(world.Subsystem.VirtualDisks.ListAsync()));
         Assert.Equal(most, made.Description.SizeBytes);
@@ -72,7 +71,7 @@ public sealed partial class LargeSizesTests
         {
             VirtualDiskRequest one =
                 new() { FriendlyName = "one", ProvisioningType = provisioning, Tiers = [new TierRequest(slow, foretold.Max + foretold.Divisor)] };
-            Assert.Contains($"{foretold.Max} bytes", Try(world, one)?.Message ?? "made", StringComparison.Ordinal);
+            Assert.Contains(ByteText.Exact(foretold.Max), Try(world, one)?.Message ?? "made", StringComparison.Ordinal);
         }
 
         VirtualDiskRequest request = new()
@@ -82,10 +81,10 @@ public sealed partial class LargeSizesTests
         };
         ManagementException? rejected = Try(world, request);
         Assert.NotNull(rejected);
-        Assert.True(Most().IsMatch(rejected.Message), rejected.Message);
-        long most = long.Parse(Most().Match(rejected.Message).Groups[1].Value, CultureInfo.InvariantCulture);
+        long most = NamedSize.Largest(rejected.Message);
+        Assert.True(most > 0, rejected.Message);
         ManagementException? more = Try(world, request with { Tiers = [request.Tiers[0], new TierRequest(slow, most + foretold.Divisor)] });
-        Assert.Contains($"{most} bytes", more?.Message ?? "made", StringComparison.Ordinal);
+        Assert.Contains(ByteText.Exact(most), more?.Message ?? "made", StringComparison.Ordinal);
         Assert.Null(Try(world, request with { Tiers = [request.Tiers[0], new TierRequest(slow, most)] }));
         StorageTierStatus tier = world.Run(world.Subsystem.Tiers.ListAsync()).Single(tier => !tier.IsTemplate && tier.MediaTypeCode == (ushort)MediaType.HDD);
         Assert.Equal(most, tier.SizeBytes);
@@ -119,7 +118,4 @@ public sealed partial class LargeSizesTests
             return rejected;
         }
     }
-
-    [GeneratedRegex("(?:at most|more than) ([0-9]+) bytes")]
-    private static partial Regex Most();
 }

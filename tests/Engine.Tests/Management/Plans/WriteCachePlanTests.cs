@@ -63,7 +63,7 @@ public sealed class WriteCachePlanTests
         NewPool("SSD SSD HDD HDD", 64 * Mebibyte);
         VirtualDiskStatus made = New(new() { FriendlyName = "d", SizeBytes = 8 * Mebibyte });
         Assert.Equal(7 * Mebibyte, made.Description.WriteCacheSize);   // 61 slabs of 1 MiB on each disk
-        Assert.Contains("has 7340032 bytes: there is no room for 1073741824", Assert.Single(made.Remarks), StringComparison.Ordinal);
+        Assert.Contains("has 7 MB: there is no room for 1 GB", Assert.Single(made.Remarks), StringComparison.Ordinal);
         Assert.Equal((8 + 7) * 2 * Mebibyte, made.FootprintBytes - LogBytes(_world, made));
     }
 
@@ -88,7 +88,7 @@ public sealed class WriteCachePlanTests
         SetDefault(Gibibyte);
         ManagementException rejected = Refused(new() { FriendlyName = "d", SizeBytes = 8 * Mebibyte });
         Assert.Equal(ManagementError.WriteCacheSizeRange, rejected.Error);
-        Assert.StartsWith("-WriteCacheSizeDefault 1073741824 of the storage pool is more than there is room for", rejected.Message, StringComparison.Ordinal);
+        Assert.StartsWith("-WriteCacheSizeDefault 1 GB of the storage pool is more than there is room for", rejected.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -99,7 +99,7 @@ public sealed class WriteCachePlanTests
             new() { FriendlyName = "d", SizeBytes = 8 * Mebibyte, NumberOfDataCopies = 3, NumberOfColumns = 1, WriteCacheSize = Mebibyte });
         Assert.Equal(ManagementError.NotEnoughPhysicalDisks, rejected.Error);
         Assert.Equal(
-            "-WriteCacheSize 1048576: the write cache of Mirror with 3 copies needs 3 disks of usage Journal or flash (SSD, SCM); "
+            "-WriteCacheSize 1 MB: the write cache of Mirror with 3 copies needs 3 disks of usage Journal or flash (SSD, SCM); "
             + "storage pool 'p' has 1 of usage Journal and 1 more of flash.", rejected.Message);
         Assert.StartsWith("Add 1 disk of that kind", rejected.Action, StringComparison.Ordinal);
     }
@@ -159,8 +159,7 @@ public sealed class WriteCachePlanTests
             return rejected is null ? request : null;
         }
 
-        VirtualDiskRequest largest =
-            request with { WriteCacheSize = long.Parse(Regex.Match(rejected.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture) };
+        VirtualDiskRequest largest = request with { WriteCacheSize = NamedSize.Largest(rejected.Message) };
         Assert.Null(Try(world, largest));
         Assert.Equal(ManagementError.WriteCacheSizeRange, Try(world, largest with { WriteCacheSize = largest.WriteCacheSize + 1 })?.Error);
         return largest;
@@ -175,7 +174,7 @@ public sealed class WriteCachePlanTests
         {
             ManagementException? rejected = Try(world, sized with { SizeBytes = plan.Disk.SizeBytes + 1 });
             Assert.Equal(ManagementError.NotEnoughCapacity, rejected?.Error);
-            Assert.Contains($"at most {plan.Disk.SizeBytes} bytes", rejected!.Message, StringComparison.Ordinal);
+            Assert.Contains($"at most {ByteText.Exact(plan.Disk.SizeBytes)}", rejected!.Message, StringComparison.Ordinal);
         }
 
         long before = Used(world);

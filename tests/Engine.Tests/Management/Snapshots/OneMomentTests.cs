@@ -74,7 +74,7 @@ public sealed class OneMomentTests
         long bytes = (open.Space.StaleRegions * open.Space.Shape.RegionSize) + open.RingBytesToResync;   // of the marks: what they lack of that the lane knows
 
         Assert.InRange(open.BytesToResync, 1 << 20, bytes);
-        Assert.Contains($"Copies of up to {bytes} bytes are out of date.", Assert.Single(behind.VirtualDisks).StatusReason, StringComparison.Ordinal);
+        Assert.Contains($"Copies of up to {ByteText.Exact(bytes)} are out of date.", Assert.Single(behind.VirtualDisks).StatusReason, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Management;
 
@@ -37,7 +38,7 @@ public sealed class LargestTierTests
 
         VirtualDiskRequest request = new() { FriendlyName = "d", Tiers = [new(fast, fastMost + Slice), new(slow, slowMost)] };
         ManagementException refused = Assert.Throws<ManagementException>(() => world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, request)));
-        Assert.Contains($"at most {fastMost} bytes", refused.Message);
+        Assert.Contains($"at most {ByteText.Exact(fastMost)}", refused.Message);
         request = request with { Tiers = [new(fast, fastMost), new(slow, slowMost)] };
         VirtualDiskStatus made = world.Run(world.Subsystem.VirtualDisks.CreateAsync(world.Pool, request));
         Assert.Equal((fastMost + slowMost, cache), (made.Description.SizeBytes, made.Description.WriteCacheSize));

@@ -121,15 +121,15 @@ public sealed class SubsystemHeatTests
         Use(small, 256 << 10, [1]);
         Use(shorter, Mi, [1]);
         byte[] file = Export(large);
-        Assert.Contains("slices of 1048576 bytes, and the virtual disk has slices of 262144", Trouble(small, file), StringComparison.Ordinal);
-        Assert.Contains("heat at 8388608, beyond the end of the virtual disk, which has 8388608 bytes", Trouble(shorter, file), StringComparison.Ordinal);
+        Assert.Contains("slices of 1 MB, and the virtual disk has slices of 256 KB", Trouble(small, file), StringComparison.Ordinal);
+        Assert.Contains("heat of slice 8 of 1 MB, beyond the end of the virtual disk, which has 8 MB", Trouble(shorter, file), StringComparison.Ordinal);
         Assert.Equal("It is no heat map.", Trouble(shorter, new byte[HeatSnapshot.BlockSize]));
         Assert.Equal("It goes on behind its end.", Trouble(large, [.. file, .. file]));
         file[4] = 2;
         Assert.Equal("It is of version 2; this program reads version 1.", Trouble(large, file));
         file[4] = 1;
         file[^1] ^= 1;
-        Assert.Equal("It is damaged in its 4096 bytes at 0.", Trouble(large, file));
+        Assert.Equal("It is damaged in its 4 KB at offset 0.", Trouble(large, file));
         Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(large, _world.Run(_world.Subsystem.Heat.ReaderAsync(large)))));
         Assert.Equal([8, 1, 1], new[] { large, small, shorter }.Select(disk => Assert.Single(Slices(disk), static slice => slice.Heat > 0).Slice));
     }
@@ -145,7 +145,7 @@ public sealed class SubsystemHeatTests
         Assert.Null(reader.Add(file));
         Assert.Null(reader.Add(file.AsSpan(HeatSnapshot.BlockSize)));
         Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Heat.ImportAsync(disk, reader)));
-        Assert.Equal("It is damaged in its 4096 bytes at 4096.", Trouble(disk, [.. file[..HeatSnapshot.BlockSize], .. file[(2 * HeatSnapshot.BlockSize)..]]));
+        Assert.Equal("It is damaged in its 4 KB at offset 4 KB.", Trouble(disk, [.. file[..HeatSnapshot.BlockSize], .. file[(2 * HeatSnapshot.BlockSize)..]]));
         Assert.Null(reader.Add(file.AsSpan(2 * HeatSnapshot.BlockSize)));
         Assert.Equal((true, 3L, disk), (reader.IsWhole, reader.HotSlices, reader.Owner));
     }

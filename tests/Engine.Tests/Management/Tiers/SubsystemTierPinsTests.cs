@@ -2,6 +2,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.Tests.Management;
@@ -91,7 +92,7 @@ public sealed class SubsystemTierPinsTests
         ManagementException rejected = Refused(0, "/f", new PinnedRange((4 * Slice) + 4096, (3 * Slice) - 4096), new PinnedRange(9 * Slice, 1));
         Assert.Equal(ManagementError.NotEnoughCapacity, rejected.Error);
         Assert.Contains($"'/f' cannot be pinned to storage tier 'd_fast'. ", rejected.Message, StringComparison.Ordinal);
-        Assert.Contains($"At most {3 * Slice} bytes more can be pinned to it", rejected.Message, StringComparison.Ordinal);
+        Assert.Contains($"At most {ByteText.Exact(3 * Slice)} more can be pinned to it", rejected.Message, StringComparison.Ordinal);
         Assert.Equal("/g", Assert.Single(Pins()).Pin.Label);
         Assert.True(_world.Run(_world.Subsystem.Pins.CheckSetAsync(Request(0, "/f", new PinnedRange(4 * Slice, 3 * Slice)))));
         Assert.Equal("/g", Assert.Single(Pins()).Pin.Label);
@@ -102,10 +103,10 @@ public sealed class SubsystemTierPinsTests
     [Fact]
     public void What_cannot_be_a_pin_is_refused_by_name()
     {
-        Assert.Contains($"1048577 bytes at {15 * Slice} are not within virtual disk 'd'", Refused(0, "/f", new PinnedRange(15 * Slice, Slice + 1)).Message,
+        Assert.Contains($"1 MB (1048577 bytes) at offset {ByteText.Offset(15 * Slice)} are not within virtual disk 'd'", Refused(0, "/f", new PinnedRange(15 * Slice, Slice + 1)).Message,
             StringComparison.Ordinal);
         Assert.Contains("-1", Refused(0, "/f", new PinnedRange(-1, 2)).Message, StringComparison.Ordinal);
-        Assert.Contains("0 bytes at 4096", Refused(0, "/f", new PinnedRange(4096, 0)).Message, StringComparison.Ordinal);
+        Assert.Contains("0 bytes at offset 4 KB", Refused(0, "/f", new PinnedRange(4096, 0)).Message, StringComparison.Ordinal);
         Assert.Contains("0 pieces", Refused(0, "/f").Message, StringComparison.Ordinal);
         Assert.Contains("1025 bytes", Refused(0, "/" + new string('f', 1024), new PinnedRange(0, 1)).Message, StringComparison.Ordinal);
         PinRequest strange = Request(0, "/f", new PinnedRange(0, 1)) with { Tier = _disk };

@@ -41,7 +41,7 @@ public sealed class ReturnedCacheTests
         PullBoth();
         VirtualDiskStatus gone = Status;
         Assert.Equal((HealthStatus.Unhealthy, "Detached", "Lost"), (gone.Health, gone.OperationalStatus, gone.WriteCache!.State));
-        Assert.Contains($"{gone.WriteCache.DirtyBytes} bytes in it were not destaged", gone.StatusReason, StringComparison.Ordinal);
+        Assert.Contains($"{ByteText.Exact(gone.WriteCache.DirtyBytes)} in it were not destaged", gone.StatusReason, StringComparison.Ordinal);
         Assert.Contains("attached again when one of them is back", gone.WriteCache.StateReason, StringComparison.Ordinal);
 
         _world.PutBack(first);

@@ -124,7 +124,7 @@ public sealed class SubsystemCachePoolTests
         Assert.Equal(ManagementError.WriteCacheSizeRange, rejected.Error);
         foreach (long named in (long[])[8 * Mebibyte, 8 * Mebibyte, 12 * Mebibyte])   // requested, in use, limit
         {
-            Assert.Contains($"{named} bytes", rejected.Message.Replace($"most {named}.", $"{named} bytes", StringComparison.Ordinal), StringComparison.Ordinal);
+            Assert.Contains($" {ByteText.Exact(named)}", rejected.Message, StringComparison.Ordinal);
         }
 
         Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 7 * Mebibyte)));
