@@ -63,7 +63,7 @@ Describe 'Clear-FileStorageTier with a range' {
 
     It 'leaves one that reaches beyond it, and says so' {
         Clear-FileStorageTier -VirtualDisk $data -Offset 60MB -Length 3MB -WarningVariable said -WarningAction SilentlyContinue
-        "$said" | Should -Match '2097152 bytes at 65011712'
+        "$said" | Should -Match '2 MB at offset 62 MB'
         Get-TestPin | Should -Be 62, 64, 66
         $refused = Get-WrittenError { Clear-FileStorageTier -VirtualDisk $data -Offset 62MB -Length 1MB }
         $refused.FullyQualifiedErrorId | Should -Be 'StorageWMI 8,Clear-FileStorageTier'

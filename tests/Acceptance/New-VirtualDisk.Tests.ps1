@@ -103,7 +103,7 @@ Describe 'New-VirtualDisk' {
         Set-StoragePool Flash -LentWriteCacheSizeMax 20MB
         $failure = Get-WrittenError { New-VirtualDisk Pool1 -FriendlyName Wrong -Size 16MB -CachePool Flash -WriteCacheSize 4MB }
         $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 50005,New-VirtualDisk'
-        $failure.Exception.Message | Should -BeLike '*8388608*16777216*20971520*'
+        $failure.Exception.Message | Should -BeLike '*8 MB*16 MB*20 MB*'
         $disk | Remove-VirtualDisk -Confirm:$false
         (Get-StoragePool Flash).LentWriteCacheSize, (Get-StoragePool Flash).AllocatedSize | Should -Be 0, 0
         Remove-StoragePool Flash -Confirm:$false

@@ -143,7 +143,7 @@ Describe 'Errors' {
         $failure.FullyQualifiedErrorId | Should -BeExactly 'StorageWMI 40000,New-VirtualDisk'
         $failure.CategoryInfo.Category | Should -Be 'ResourceUnavailable'
         $failure.CategoryInfo.Activity | Should -Be 'New-VirtualDisk'
-        $failure.ErrorDetails.Message | Should -Match '(?s)^Not enough available capacity\.\s+Extended information:\s+.*1099511627776.*Recommended Actions:\s+- '
+        $failure.ErrorDetails.Message | Should -Match '(?s)^Not enough available capacity\.\s+Extended information:\s+.*1 TB.*Recommended Actions:\s+- '
         (Get-WrittenError { Get-StoragePool nothing }).TargetObject | Should -Be 'nothing'
     }
 

@@ -19,6 +19,7 @@ internal sealed class ReplyText
     private readonly TextWriter _output;
     private readonly TextWriter _error;
     private readonly bool _asJson;
+    private readonly int _width;
     private readonly string _shown;
     private readonly PropertyInfo? _inner;
     private TableText _table;
@@ -26,13 +27,18 @@ internal sealed class ReplyText
     private int _failed;
 
     /// <summary>Begins a reply.</summary>
-    public ReplyText(VerbDescription verb, bool asJson, TextWriter output, TextWriter error)
+    /// <param name="verb">The verb.</param>
+    /// <param name="asJson">Whether objects are JSON.</param>
+    /// <param name="output">Standard output.</param>
+    /// <param name="error">Standard error.</param>
+    /// <param name="width">Columns of the terminal; <see cref="int.MaxValue"/> where the output is none.</param>
+    public ReplyText(VerbDescription verb, bool asJson, TextWriter output, TextWriter error, int width = int.MaxValue)
     {
-        (_verb, _asJson, _output, _error) = (verb, asJson, output, error);
+        (_verb, _asJson, _output, _error, _width) = (verb, asJson, output, error, width);
         WindowsClassAttribute shape = verb.OutputType.GetCustomAttribute<WindowsClassAttribute>()!;
         _shown = shape.Text;
         _inner = shape.Inner.Length > 0 ? verb.OutputType.GetProperty(shape.Inner) : null;
-        _table = new TableText(verb.OutputType, output);
+        _table = new TableText(verb.OutputType, output, width);
     }
 
     /// <summary>Prints everything in a reply of one page.</summary>
@@ -115,7 +121,7 @@ internal sealed class ReplyText
             return objects;
         }
 
-        _table = new TableText(_inner.PropertyType, _output);
+        _table = new TableText(_inner.PropertyType, _output, _width);
         return JsonDocument.Parse($"[{string.Join(',', objects.EnumerateArray().Select(item => item.GetProperty(_inner.Name).GetRawText()))}]").RootElement;
     }
 

@@ -9,22 +9,26 @@ namespace TierSpaces.Host.CommandLine;
 /// Prints objects as a table with the default columns of their class: headings, dashes, numbers to the right, everything else to
 /// the left, columns as wide as their contents. No objects, no output. Of a list in pages the first decides how wide columns are, until a later
 /// one needs more.
+///
+/// A table is no wider than the terminal (<see cref="TableFit"/>): headings are broken at their words, then texts are cut with an ellipsis, and
+/// where not even that fits the objects are lists of properties. Nothing is cut where the output is no terminal: scripts read all of it.
 /// </summary>
 /// <param name="type">Type of the objects; carries the columns.</param>
 /// <param name="output">Writer of the output.</param>
-internal sealed class TableText(Type type, TextWriter output)
+/// <param name="width">Columns of the terminal; <see cref="int.MaxValue"/> where the output is none.</param>
+internal sealed class TableText(Type type, TextWriter output, int width = int.MaxValue)
 {
     private readonly Column[] _columns = [.. type.GetCustomAttribute<WindowsClassAttribute>()!.Columns.Select(Column.Read)];
-    private int[] _widths = [];
-    private bool[] _right = [];
+    private TableFit? _fit;
 
     /// <summary>Prints a table of one page, with an empty line after it.</summary>
     /// <param name="type">Type of the objects; carries the columns.</param>
     /// <param name="objects">An array of objects.</param>
     /// <param name="output">Writer of the output.</param>
-    public static void Print(Type type, JsonElement objects, TextWriter output)
+    /// <param name="width">Columns of the terminal; <see cref="int.MaxValue"/> where the output is none.</param>
+    public static void Print(Type type, JsonElement objects, TextWriter output, int width = int.MaxValue)
     {
-        TableText table = new TableText(type, output);
+        TableText table = new TableText(type, output, width);
         table.Print(objects);
         table.End();
     }
@@ -39,36 +43,69 @@ internal sealed class TableText(Type type, TextWriter output)
         }
 
         Cell[][] rows = objects.EnumerateArray().Select(item => _columns.Select(column => column.Cell(item)).ToArray()).ToArray();
-        bool isFirst = _widths.Length == 0;
-        int[] least = isFirst ? _columns.Select(column => column.Heading.Length).ToArray() : _widths;
-        _widths = _columns.Select((_, i) => Math.Max(least[i], rows.Max(row => row[i].Text.Length))).ToArray();
-        if (isFirst)
+        if (_fit is null)
         {
-            _right = _columns.Select((_, i) => rows.All(row => row[i].IsNumber)).ToArray();
-            PrintLine(output, _columns.Select(column => column.Heading), _widths, _right);
-            PrintLine(output, _columns.Select(column => new string('-', column.Heading.Length)), _widths, _right);
+            _fit = new TableFit([.. _columns.Select(static column => column.Heading)], rows, width);
+            PrintHeadings(_fit);
         }
 
-        foreach (Cell[]? row in rows)
+        _fit.Grow(rows);
+        foreach (Cell[] row in rows)
         {
-            PrintLine(output, row.Select(cell => cell.Text), _widths, _right);
+            if (_fit.IsList)
+            {
+                PrintList(row);
+            }
+            else
+            {
+                PrintLine(row.Select(cell => cell.Text), _fit);
+            }
         }
     }
 
     /// <summary>Ends the table: an empty line, if there was anything.</summary>
     public void End()
     {
-        if (_widths.Length > 0)
+        if (_fit is { IsList: false })
         {
             output.WriteLine();
         }
     }
 
-    private static void PrintLine(TextWriter output, IEnumerable<string> cells, int[] widths, bool[] right) =>
-        output.WriteLine(
-            string.Join(' ', cells.Select((cell, i) => right[i] ? cell.PadLeft(widths[i]) : cell.PadRight(widths[i]))).TrimEnd());
+    private void PrintHeadings(TableFit fit)
+    {
+        if (fit.IsList)
+        {
+            return;
+        }
 
-    private readonly record struct Cell(string Text, bool IsNumber);
+        for (int line = 0; line < fit.HeadingLines; line++)
+        {
+            PrintLine(fit.Headings.Select(heading => heading.ElementAtOrDefault(line - (fit.HeadingLines - heading.Count)) ?? ""), fit);
+        }
+
+        PrintLine(fit.Headings.Select(static heading => new string('-', heading.Max(static word => word.Length))), fit);
+    }
+
+    // Name : value, and the value goes on below itself.
+    private void PrintList(Cell[] row)
+    {
+        int names = _columns.Max(static column => column.Heading.Length);
+        int room = Math.Max(1, width - names - " : ".Length);
+        foreach ((Column column, Cell cell) in _columns.Zip(row))
+        {
+            string name = column.Heading.PadRight(names) + " : ";
+            foreach (char[] part in cell.Text.DefaultIfEmpty(' ').Chunk(room))
+            {
+                output.WriteLine((name + new string(part)).TrimEnd());
+                name = new string(' ', name.Length);
+            }
+        }
+
+        output.WriteLine();
+    }
+
+    private void PrintLine(IEnumerable<string> cells, TableFit fit) => output.WriteLine(string.Join(' ', cells.Select(fit.Place)).TrimEnd());
 
     /// <summary>A column as <see cref="WindowsClassAttribute"/> writes it.</summary>
     private sealed record Column(string Heading, string Property, string Divisor, bool InBytes, bool IsAuto)

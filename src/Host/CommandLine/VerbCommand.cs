@@ -43,7 +43,7 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
 
     private async Task<int> SendAsync(VerbArguments arguments)
     {
-        ReplyText text = new ReplyText(verb, arguments.IsOn(CommonParameters.Json), output, error);
+        ReplyText text = new ReplyText(verb, arguments.IsOn(CommonParameters.Json), output, error, TerminalWidth);
         for (string? page = null, next; ; page = next)
         {
             using JsonDocument reply = await AskAsync(RequestText.Write(verb, arguments, isUnconfirmed: IsUnconfirmed(arguments), page: page))
@@ -102,6 +102,9 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
             : IsDangerous(arguments) && HasTerminal;
         return asks && !SaysYes(arguments);
     }
+
+    // A terminal that does not know its size has 0.
+    private static int TerminalWidth => !Console.IsOutputRedirected && Console.WindowWidth is > 0 and int width ? width : int.MaxValue;
 
     private static bool HasTerminal => !Console.IsInputRedirected && !Console.IsOutputRedirected;
 
