@@ -40,7 +40,7 @@ Describe '-WhatIf' {
         Get-VirtualDisk Plan* | Should -BeNullOrEmpty
 
         $disk = Invoke-Expression "New-VirtualDisk Pool1 -FriendlyName Planned $Given"
-        $printed[0] | Should -BeLike "*$($disk.NumberOfColumns) column$(if ($disk.NumberOfColumns -gt 1) { 's' }), $($disk.NumberOfDataCopies) cop$(if ($disk.NumberOfDataCopies -gt 1) { 'ies' } else { 'y' }), interleave $($disk.Interleave), $($disk.Size) bytes*"
+        $printed[0] | Should -BeLike "*$($disk.NumberOfColumns) column$(if ($disk.NumberOfColumns -gt 1) { 's' }), $($disk.NumberOfDataCopies) cop$(if ($disk.NumberOfDataCopies -gt 1) { 'ies' } else { 'y' }), interleave $([TierSpaces.Cmdlets.Display]::Bytes($disk.Interleave)), $([TierSpaces.Cmdlets.Display]::Bytes($disk.Size)),*"
         Get-PrintedPlace $printed | Sort-Object | Should -Be (Get-RealPlace $disk | Sort-Object)
 
         (Get-Printed 'Remove-VirtualDisk Planned -WhatIf') -match 'Free on' | Should -HaveCount ($printed -match 'Place on').Count
