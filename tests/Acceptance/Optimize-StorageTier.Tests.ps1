@@ -45,6 +45,14 @@ Describe 'Optimize-StorageTier' {
         (Optimize-StorageTier Data_Fast -AsJob | Receive-Job -Wait -AutoRemoveJob).State | Should -Be 'Completed'
     }
 
+    It 'takes the most bytes and a latency target, and refuses what is out of range' {
+        $done = Optimize-StorageTier Data_Fast -MaximumBytes 8MB -LatencyTarget 20
+        $done.State, $done.BytesLeftOut | Should -Be 'Completed', 0
+        foreach ($limit in @{ MaximumBytes = 1KB }, @{ MaximumBytes = 0 }, @{ LatencyTarget = 0 }, @{ LatencyTarget = 10001 }) {
+            (Get-WrittenError { Optimize-StorageTier Data_Fast @limit }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Optimize-StorageTier'
+        }
+    }
+
     It 'moves nothing on a virtual disk with one tier, and reports' {
         $null = New-VirtualDisk Pool1 -FriendlyName Only -StorageTiers $tiers[0] -StorageTierSizes 8MB
         $done = Optimize-StorageTier Only_Fast

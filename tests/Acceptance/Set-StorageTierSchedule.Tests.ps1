@@ -32,6 +32,13 @@ Describe 'Set-StorageTierSchedule' {
         (Set-StorageTierSchedule Pool1 -Continuous $false -PassThru).Continuous | Should -BeFalse
     }
 
+    It 'sets the limits of runs' {
+        $schedule = Set-StorageTierSchedule Pool1 -MaximumBytes 100GB -LatencyTarget 15 -PassThru
+        $schedule.MaximumBytes, $schedule.LatencyTarget | Should -Be 100GB, 15
+        (Set-StorageTierSchedule Pool1 -MaximumBytes 0 -PassThru).LatencyTarget | Should -Be 15
+        (Get-WrittenError { Set-StorageTierSchedule Pool1 -MaximumBytes 1MB }).FullyQualifiedErrorId | Should -Be 'StorageWMI 5,Set-StorageTierSchedule'
+    }
+
     It 'does nothing with -WhatIf, and refuses what is no time and no reserve' {
         Set-StorageTierSchedule Pool1 -Time 02:00 -WhatIf
         foreach ($time in '24:00', 'noon', '1:0') {

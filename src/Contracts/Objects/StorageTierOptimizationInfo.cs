@@ -28,6 +28,9 @@ public sealed record StorageTierOptimizationInfo
     /// <summary>Brought to slower tiers.</summary>
     public ulong BytesDemoted { get; init; }
 
+    /// <summary>Bytes of moves that would be worth making and that the limit of the run, -MaximumBytes, left out.</summary>
+    public ulong BytesLeftOut { get; init; }
+
     /// <summary>Size of the fastest tier.</summary>
     public ulong PerformanceTierSize { get; init; }
 

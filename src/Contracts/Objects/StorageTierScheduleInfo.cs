@@ -23,4 +23,10 @@ public sealed record StorageTierScheduleInfo
 
     /// <summary>Percent of the faster tiers that is kept free then.</summary>
     public int FreeReservePercent { get; init; }
+
+    /// <summary>Most bytes that a run at the times moves on each virtual disk; 0: no limit.</summary>
+    public ulong MaximumBytes { get; init; }
+
+    /// <summary>Mean latency of clients that runs keep to, in milliseconds; 0: none.</summary>
+    public uint LatencyTarget { get; init; }
 }

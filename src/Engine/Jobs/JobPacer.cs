@@ -25,7 +25,9 @@ public sealed record JobPacing
 /// <param name="pacing">Limits as they are now; called on any lane.</param>
 /// <param name="foreground">Requests of clients completed so far and under way now, over the whole pool; called on any lane.</param>
 /// <param name="running">Jobs that share the limits now, this one included; called on any lane.</param>
-public sealed class JobPacer(ILane lane, Func<JobPacing> pacing, Func<(long Completed, int UnderWay)> foreground, Func<int> running)
+/// <param name="latency">Holds it back further for the latency of clients; null: nothing does.</param>
+public sealed class JobPacer(
+    ILane lane, Func<JobPacing> pacing, Func<(long Completed, int UnderWay)> foreground, Func<int> running, LatencyHold? latency = null)
 {
     private readonly WorkPauses _pauses = new(foreground, running);
 
@@ -50,6 +52,13 @@ public sealed class JobPacer(ILane lane, Func<JobPacing> pacing, Func<(long Comp
         YieldedNs += yielded;
         long wait = Math.Max(yielded, WorkPauses.RateNs(bytes, elapsedNs, limits.BytesPerSecondMax));
         ILane caller = on ?? lane;
-        return wait > 0 ? caller.Delay(wait) : caller.Yield();
+        LaneTask pause = wait > 0 ? caller.Delay(wait) : caller.Yield();
+        return latency is null ? pause : Hold(pause, latency, caller);
+    }
+
+    private async LaneTask Hold(LaneTask pause, LatencyHold hold, ILane caller)
+    {
+        await pause;
+        YieldedNs += await hold.Wait(caller);
     }
 }

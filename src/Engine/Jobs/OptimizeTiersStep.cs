@@ -14,8 +14,9 @@ namespace TierSpaces.Engine.Jobs;
 /// </summary>
 /// <param name="disk">The virtual disk; used on its lane only.</param>
 /// <param name="settingsOf">Makes the settings of the plan, on that lane.</param>
-/// <param name="isLimited">Whether the plan may have only so many bytes.</param>
-public sealed class OptimizeTiersStep(OpenVirtualDisk disk, Func<DiskTiering, TierPlanSettings> settingsOf, bool isLimited) : IJobStep
+/// <param name="limits">Limits of the run.</param>
+/// <param name="bytesBefore">Bytes of it that an earlier process moved.</param>
+public sealed class OptimizeTiersStep(OpenVirtualDisk disk, Func<DiskTiering, TierPlanSettings> settingsOf, TierLimits limits, long bytesBefore = 0) : IJobStep
 {
     private const int MovesAtOnce = SliceMover.BatchMax;
 
@@ -27,7 +28,7 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, Func<DiskTiering, Ti
 
     /// <summary>A step whose settings are known.</summary>
     public OptimizeTiersStep(OpenVirtualDisk disk, TierPlanSettings settings)
-        : this(disk, _ => settings, isLimited: settings.MaxBytes < long.MaxValue)
+        : this(disk, _ => settings, new TierLimits(settings.MaxBytes))
     {
     }
 
@@ -49,8 +50,8 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, Func<DiskTiering, Ti
     /// <summary>Report on the fit of the tier sizes to the load at the end of the step; null before that.</summary>
     public TierReport? Report { get; private set; }
 
-    /// <summary>Whether it may leave something undone, for its plan may have only so many bytes.</summary>
-    public bool IsLimited => isLimited;
+    /// <summary>Limits of the run: by them it may leave something undone.</summary>
+    public TierLimits Limits => limits;
 
     /// <summary>Bytes brought to a faster tier.</summary>
     public long BytesPromoted { get; private set; }
@@ -62,8 +63,9 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, Func<DiskTiering, Ti
     public long BytesTotal => _plan?.Bytes ?? 0;
 
     /// <inheritdoc/>
-    public string Outcome => _plan is null || (_plan.Moves.Count == 0 && _failed == 0) ? "every slice is on the tier that it belongs on"
-        : $"{ByteText.Exact(BytesPromoted)} promoted, {ByteText.Exact(BytesDemoted)} demoted" + (_failed > 0 ? $", {CountText.Of(_failed, "slice")} could not be moved" : "");
+    public string Outcome => _plan is null or { Moves.Count: 0, MovesOverBudget: 0 } && _failed == 0 ? "every slice is on the tier that it belongs on"
+        : $"{ByteText.Exact(BytesPromoted)} promoted, {ByteText.Exact(BytesDemoted)} demoted" + (_failed > 0 ? $", {CountText.Of(_failed, "slice")} could not be moved" : "")
+            + (_plan?.BytesOverBudget > 0 ? $", {ByteText.Exact(_plan.BytesOverBudget)} left to a later run, for the limit of this one" : "");
 
     /// <inheritdoc/>
     public void Reset() => _plan = null;
@@ -112,7 +114,7 @@ public sealed class OptimizeTiersStep(OpenVirtualDisk disk, Func<DiskTiering, Ti
             _order = disk.Tiers!.Order;
             Tiers = disk.Tiering!.Tiers;
             _settings ??= settingsOf(disk.Tiering);
-            _plan = await disk.Tiering.Plan(_settings);
+            _plan = await disk.Tiering.Plan(_settings with { MaxBytes = Math.Max(0, limits.MaxBytes - bytesBefore - BytesPromoted - BytesDemoted) });
             _next = 0;
         }
 

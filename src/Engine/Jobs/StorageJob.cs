@@ -1,6 +1,7 @@
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Jobs;
 
@@ -36,6 +37,9 @@ public sealed record JobSpec
 
     /// <summary>Whether it verifies, where that can be left out; null: it does not matter.</summary>
     public VerifyOrder? Verify { get; init; }
+
+    /// <summary>Holds it back for the latency of clients, besides the share that all jobs keep to; null: nothing does.</summary>
+    public LatencyHold? Latency { get; init; }
 
     /// <summary>Progress at which an earlier process left the job; null for a new job.</summary>
     public JobProgress? Resumed { get; init; }

@@ -4,8 +4,9 @@ using TierSpaces.Engine.Formats;
 namespace TierSpaces.Engine.Tiering;
 
 // The order of the moves. What is pinned goes first, then what is promoted, the hottest first. Before a move whose target is full, slices
-// that leave the target anyway make room for it, along the shortest way to a tier with a free slice: of the coldest first. So a budget
-// that runs out has been spent on the best exchanges. Last go slices that leave for no other's sake: cold ones, and what is beyond a limit.
+// that leave the target anyway make room for it, along the shortest way to a tier with a free slice: of the coldest first. Last go slices
+// that leave for no other's sake: cold ones, and what is beyond a limit. So a budget that runs out has been spent on the best exchanges; the plan with a
+// budget is the beginning of the one without.
 //
 // Invariants
 //  1. A move is taken once, and only when its target has a free slice: occupied < capacity, or < capacity + spare when no tier that could make
@@ -24,8 +25,8 @@ internal sealed class TierMoveOrder
     private readonly bool[] _taken;        // by index of a candidate
     private readonly Queue<int>[] _leaving;   // from × tiers + to: pinned ones first, then those that go up hottest first, or down coldest first
     private readonly int[] _cameFrom;
-    private long _budget;
-    private bool _isSpent;
+    private readonly long _budget;   // moves
+    private int _within = -1;       // moves that the budget has paid for, once it is spent
 
     internal TierMoveOrder(TierPlanRequest request, TierCandidates candidates, long[] limits)
     {
@@ -44,13 +45,24 @@ internal sealed class TierMoveOrder
         Enqueue(static candidate => !candidate.IsPinned && candidate.To < candidate.From, isHottestFirst: true);
         Enqueue(static candidate => !candidate.IsPinned && candidate.To > candidate.From, isHottestFirst: false);
         Order();
+        KeepToBudget();
     }
 
     /// <summary>The moves.</summary>
     internal List<TierMove> Moves { get; } = [];
 
-    /// <summary>Wanted moves that are not among them.</summary>
+    /// <summary>Wanted moves that are not among them, for want of a free slice to begin with.</summary>
     internal long LeftOut { get; private set; }
+
+    /// <summary>Moves that are not among them, for want of budget.</summary>
+    internal long OverBudget { get; private set; }
+
+    private void KeepToBudget()
+    {
+        int kept = _within < 0 ? Moves.Count : _within;
+        OverBudget = Moves.Count - kept;
+        Moves.RemoveRange(kept, Moves.Count - kept);
+    }
 
     private int[] ByHeat()
     {
@@ -164,8 +176,8 @@ internal sealed class TierMoveOrder
     private bool TryTake(int index, SliceReason reason)
     {
         int target = _candidates.All[index].To;
-        int free = _isSpent ? -1 : FreeTier(target, isSpare: false);
-        free = free < 0 && !_isSpent ? FreeTier(target, isSpare: true) : free;
+        int free = FreeTier(target, isSpare: false);
+        free = free < 0 ? FreeTier(target, isSpare: true) : free;
         if (free < 0)
         {
             return false;
@@ -177,10 +189,9 @@ internal sealed class TierMoveOrder
             moves++;
         }
 
-        if (moves > _budget)
+        if (_within < 0 && Moves.Count + (long)moves > _budget)
         {
-            _isSpent = true;
-            return false;
+            _within = Moves.Count;
         }
 
         for (int tier = free; tier != target; tier = _cameFrom[tier])
@@ -240,7 +251,6 @@ internal sealed class TierMoveOrder
         _taken[index] = true;
         _occupied[candidate.To]++;
         _occupied[candidate.From]--;
-        _budget--;
         Moves.Add(new TierMove(candidate.Slice, candidate.Heat, candidate.From, candidate.To, reason));
     }
 }

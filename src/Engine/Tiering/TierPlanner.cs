@@ -42,7 +42,9 @@ public static class TierPlanner
             ShareAfter = Shares(after),
             Thresholds = [.. choice.Thresholds],
             Pinned = [.. candidates.Held],
-            MovesLeftOut = order.LeftOut,
+            MovesLeftOut = order.LeftOut + order.OverBudget,
+            MovesOverBudget = order.OverBudget,
+            BytesOverBudget = order.OverBudget * request.SliceBytes,
         };
     }
 

@@ -239,9 +239,25 @@ public sealed class TierPlannerTests
 
         TierPlan plan = world.Plan(TierPlanSettings.Default with { MaxBytes = 5 << 20 });
         Assert.Equal([0L, 99L, 1L, 98L], plan.Moves.Select(static move => move.Slice));
-        Assert.Equal(8, plan.MovesLeftOut);
+        Assert.Equal((16L, 16L, 16L << 20), (plan.MovesLeftOut, plan.MovesOverBudget, plan.BytesOverBudget));
         world.Apply(plan);
         Assert.Equal([2L, 97L], world.Plan(TierPlanSettings.Default with { MaxBytes = 3 << 20 }).Moves.Select(static move => move.Slice));
+    }
+
+    [Fact]
+    public void A_plan_with_a_budget_is_the_beginning_of_the_one_without_and_counts_the_rest()
+    {
+        Random random = new(9);
+        for (int i = 0; i < Cases / 10; i++)
+        {
+            TierWorld world = RandomWorld(random);
+            TierPlanSettings settings = RandomSettings(random);
+            TierPlan whole = world.Plan(settings);
+            TierPlan part = world.Plan(settings with { MaxBytes = (long)random.Next(40) << 19 });
+            Assert.Equal(whole.Moves.Take(part.Moves.Count), part.Moves);
+            Assert.Equal((whole.Moves.Count, whole.Bytes), (part.Moves.Count + part.MovesOverBudget, part.Bytes + part.BytesOverBudget));
+            Assert.Equal(whole.MovesLeftOut, part.MovesLeftOut - part.MovesOverBudget);
+        }
     }
 
     [Fact]

@@ -44,6 +44,32 @@ public sealed class StorageTierScheduleVerbTests : IAsyncLifetime
         Assert.Equal(["m Storage Tiers Optimization False [\"01:05\",\"13:30\"] True 25"], await SchedulesAsync(new() { ["StoragePoolFriendlyName"] = s_m }));
     }
 
+    [Fact]
+    public async Task The_limits_of_runs_are_set_each_by_itself_and_kept()
+    {
+        Assert.Equal("0 0", await LimitsAsync());
+        await ObjectsAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = s_m, ["MaximumBytes"] = 1L << 34 });
+        await ObjectsAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = s_m, ["LatencyTarget"] = 20 });
+        await _host.CloseAsync();
+        await _host.OpenAsync();
+        Assert.Equal($"{1L << 34} 20", await LimitsAsync());
+        foreach ((string parameter, long value, string says) in new[]
+        {
+            ("MaximumBytes", 16_777_215L, "Valid: 0 for no limit, or 16777216 or more."), ("LatencyTarget", 10_001, "Valid: 0 for no limit, or 1 to 10000"),
+        })
+        {
+            JsonElement refused = await _host.SendAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = s_m, [parameter] = value });
+            Assert.Contains(says, Error(refused, "ExtendedInformation"), StringComparison.Ordinal);
+        }
+
+        Assert.Equal($"{1L << 34} 20", await LimitsAsync());
+        await ObjectsAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = s_m, ["MaximumBytes"] = 0, ["LatencyTarget"] = 0 });
+        Assert.Equal("0 0", await LimitsAsync());
+    }
+
+    private async Task<string> LimitsAsync() =>
+        Text(Assert.Single(await ObjectsAsync("Get-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = s_m })), "MaximumBytes", "LatencyTarget");
+
     private async Task<string[]> SchedulesAsync(Dictionary<string, object?> request) => [.. (await ObjectsAsync("Get-StorageTierSchedule", request))
         .Select(info => Text(info, "StoragePoolFriendlyName", "TaskName", "Enabled", "Time", "Continuous", "FreeReservePercent"))
             .Order(StringComparer.Ordinal)];

@@ -25,4 +25,10 @@ public sealed record OptimizeStorageTierRequest : StorageRequest<StorageTierOpti
         "The virtual disks, by friendly name or unique identifier.", Sets = "ByVirtualDisk", Required = true,
         Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_VirtualDisk")]
     public string[]? VirtualDisk { get; init; }
+
+    [VerbParameter("Most bytes moved on each virtual disk in this run, the most worthwhile first: one slice or more.", Kind = ParameterKind.Size)]
+    public ulong? MaximumBytes { get; init; }
+
+    [VerbParameter("Mean latency of reads and writes of clients, in milliseconds, at or below which the moves keep it: 1 to 10000.")]
+    public uint? LatencyTarget { get; init; }
 }

@@ -33,6 +33,15 @@ public sealed record SetStorageTierScheduleRequest : StorageRequest<StorageTierS
     [VerbParameter("Percent of every tier but the slowest that is kept free for new data while -Continuous is set: 0 to 50.")]
     public ushort? FreeReservePercent { get; init; }
 
+    [VerbParameter(
+        "Most bytes moved on each virtual disk by a run at these times, the most worthwhile first: 16 MB or more; 0 for no limit (the default).",
+        Kind = ParameterKind.Size)]
+    public ulong? MaximumBytes { get; init; }
+
+    [VerbParameter(
+        "Mean latency of reads and writes of clients, in milliseconds, at or below which the moves keep it: 1 to 10000; 0 for no target (the default).")]
+    public uint? LatencyTarget { get; init; }
+
     [VerbParameter("Returns the object.")]
     public bool PassThru { get; init; }
 }

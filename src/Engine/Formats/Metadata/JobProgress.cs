@@ -26,7 +26,7 @@ public enum JobKind : byte
 
     /// <summary>
     /// Not a job: the schedule by which the tiers of the pool's virtual disks are optimized. Step: times of the day, in minutes. Cursor: enabled (bit 0),
-    /// continuous (bit 1). Bytes: the free reserve in percent.
+    /// continuous (bit 1). Bytes: the free reserve in percent. Limits: of the runs.
     /// </summary>
     TierSchedule = 66,
 }
@@ -38,6 +38,7 @@ public enum JobKind : byte
 public sealed record JobProgress
 {
     private const byte Version = 1;
+    private const byte VersionWithLimits = 2;   // written only when a limit is set: others are read by hosts that know no limits
 
     /// <summary>Kind of the work.</summary>
     public required JobKind Kind { get; init; }
@@ -60,11 +61,19 @@ public sealed record JobProgress
     /// <summary>Time spent, in nanoseconds.</summary>
     public long ElapsedNs { get; init; }
 
+    /// <summary>Most bytes that a run of <see cref="JobKind.OptimizeTiers"/> moves; 0: no limit.</summary>
+    public long BytesMax { get; init; }
+
+    /// <summary>Mean latency of clients that such a run keeps to, in nanoseconds; 0: none.</summary>
+    public long LatencyTargetNs { get; init; }
+
+    private bool HasLimits => BytesMax > 0 || LatencyTargetNs > 0;
+
     /// <summary>The state as bytes, at most <see cref="JobRecord.MaxStateBytes"/>.</summary>
     public byte[] Encode()
     {
         ByteWriter to = new();
-        to.U8(Version);
+        to.U8(HasLimits ? VersionWithLimits : Version);
         to.U8((byte)Kind);
         to.Guid(Subject);
         to.I64(UtcTicks);
@@ -72,6 +81,12 @@ public sealed record JobProgress
         to.I64(Cursor);
         to.I64(BytesProcessed);
         to.I64(ElapsedNs);
+        if (HasLimits)
+        {
+            to.I64(BytesMax);
+            to.I64(LatencyTargetNs);
+        }
+
         return to.Written.ToArray();
     }
 
@@ -79,7 +94,8 @@ public sealed record JobProgress
     public static JobProgress? TryDecode(ReadOnlySpan<byte> bytes)
     {
         ByteReader from = new(bytes);
-        if (from.U8() != Version)
+        byte version = from.U8();
+        if (version is not (Version or VersionWithLimits))
         {
             return null;
         }
@@ -93,9 +109,12 @@ public sealed record JobProgress
             Cursor = from.I64(),
             BytesProcessed = from.I64(),
             ElapsedNs = from.I64(),
+            BytesMax = version == VersionWithLimits ? from.I64() : 0,
+            LatencyTargetNs = version == VersionWithLimits ? from.I64() : 0,
         };
         bool isPossible = !from.Failed && from.Remaining == 0 && Enum.IsDefined(progress.Kind)
-            && progress is { Cursor: >= 0, BytesProcessed: >= 0, ElapsedNs: >= 0, UtcTicks: >= 0 }
+            && progress is { Cursor: >= 0, BytesProcessed: >= 0, ElapsedNs: >= 0, UtcTicks: >= 0, BytesMax: >= 0, LatencyTargetNs: >= 0 }
+            && progress.HasLimits == (version == VersionWithLimits)
             && progress.UtcTicks <= DateTime.MaxValue.Ticks;
         return isPossible ? progress : null;
     }

@@ -22,7 +22,7 @@ internal sealed class JobResumption(RepairService repairs, TierOptimizer optimiz
                 && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? tiered)
                 && tiered.Status is { IsTiered: true, Fault: IoError.None })
             {
-                optimizer.Start(managed, tiered, progress.Kind, record.Job, progress);
+                optimizer.Start(managed, tiered, progress.Kind, record.Job, progress, TierLimitChecks.Of(progress));
             }
             else if (progress.Kind == JobKind.Optimize)
             {

@@ -35,7 +35,7 @@ internal sealed class JobRunner(SubsystemCore core)
     internal StorageJob Run(ManagedPool managed, JobSpec spec, Func<StorageJob, LaneTask<Nothing>>? ended = null)
     {
         Func<JobPacing> pacing = spec.Kind == JobKind.Repair ? () => core.Repair.Pacing : () => core.Options.JobPacing;
-        JobPacer pacer = new(core.Lane, pacing, () => managed.Clients, () => _jobs.Running(spec.Pool).Count());
+        JobPacer pacer = new(core.Lane, pacing, () => managed.Clients, () => _jobs.Running(spec.Pool).Count(), spec.Latency);
         StorageJob job = _jobs.Start(spec, pacer);
         Follow(managed, job, managed.Pool?.Load, ended).Forget();
         return job;

@@ -106,7 +106,7 @@ public sealed class PinService
         (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeTiered(virtualDisk);
         managed.RequireWritable();
         StorageJob? running = _runner.Running(managed.Id.Value).LastOrDefault(job => job.Spec.Kind == JobKind.PlacePins && job.Spec.VirtualDisk == virtualDisk);
-        return running?.BeginAgain() == true ? running : _optimizer.Start(managed, disk, JobKind.PlacePins, _core.Lane.NewGuid(), null);
+        return running?.BeginAgain() == true ? running : _optimizer.Start(managed, disk, JobKind.PlacePins, _core.Lane.NewGuid(), null, TierLimits.None);
     }
 
     private (ManagedPool Pool, ManagedVirtualDisk Disk, Pin Pin) NewPin(PinRequest request)

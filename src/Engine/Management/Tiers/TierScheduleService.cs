@@ -16,6 +16,11 @@ public sealed record TierSchedule(bool IsEnabled, IReadOnlyList<int> Times, bool
 {
     /// <summary>Every night at one.</summary>
     public static TierSchedule Default { get; } = new(true, [60]);
+
+    /// <summary>
+    /// Limits of each run for one virtual disk. The most bytes are those of runs at the times; the latency target is also that of the continuous mode.
+    /// </summary>
+    public TierLimits Limits { get; init; } = TierLimits.None;
 }
 
 /// <summary>Reads and sets the optimization schedule of a pool: a record in the metadata of the pool.</summary>
@@ -50,6 +55,7 @@ public sealed class TierScheduleService
             BytesProcessed = schedule.FreeReservePercent,
             Step = string.Join(',', times.Select(static minute => minute.ToString(CultureInfo.InvariantCulture))),
         };
+        setting = TierLimitChecks.With(setting, schedule.Limits)!;
         Commits.Require(await managed.Pool!.Commit(new JobRecord(ScheduleKey(pool), setting.Encode())), managed.Pool.State.Pool!.FriendlyName);
         return Of(managed.Pool);
     });
@@ -76,7 +82,7 @@ public sealed class TierScheduleService
 
         return times.Count == 0 ? TierSchedule.Default : new TierSchedule(
             (setting.Cursor & ScheduleEnabled) != 0, times, (setting.Cursor & ScheduleContinuous) != 0,
-            (int)Math.Clamp(setting.BytesProcessed, 0, TierPlanSettings.FreeReservePercentMax));
+            (int)Math.Clamp(setting.BytesProcessed, 0, TierPlanSettings.FreeReservePercentMax)) { Limits = TierLimitChecks.Of(setting) };
     }
 
     private (ManagedPool Pool, TierSchedule Schedule, int[] Times) PossibleSchedule(Guid pool, Func<TierSchedule, TierSchedule> change)
@@ -98,6 +104,8 @@ public sealed class TierScheduleService
                 $"Free reserve of {schedule.FreeReservePercent} percent: out of range. Valid: 0 to {TierPlanSettings.FreeReservePercentMax} percent.",
                 "Give another one.");
         }
+
+        TierLimitChecks.RequireForPool(schedule.Limits);
 
         return (managed, schedule, times);
     }

@@ -41,7 +41,7 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
 
             if (mayStart && !optimizer.IsOptimizing(managed) && _tiersDue.Remove(id))
             {
-                optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null);
+                optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null, schedule.Limits);
             }
         }
 
@@ -66,11 +66,12 @@ internal sealed class TierUpkeep(SubsystemCore core, JobRunner runner, TierOptim
             return default;
         }
 
-        Func<DiskTiering, TierPlanSettings> settingsOf = TierOptimizer.SettingsOf(managed.Pool!, ContinuousBytes);
+        Func<DiskTiering, TierPlanSettings> settingsOf = TierOptimizer.SettingsOf(managed.Pool!);
         bool isWorth = await disk.Call(async LaneTask<bool> (open) => (await open.Tiering!.Plan(settingsOf(open.Tiering))).Moves.Count > 0);
         if (isWorth && MayStart())   // another job may have begun while the plan was made
         {
-            optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null, ContinuousBytes);
+            TierLimits limits = TierScheduleService.Of(managed.Pool!).Limits with { MaxBytes = ContinuousBytes };
+            optimizer.Start(managed, disk, JobKind.OptimizeTiers, core.Lane.NewGuid(), null, limits);
         }
 
         return default;

@@ -38,5 +38,7 @@ internal sealed class GetStorageTierScheduleHandler(HostServices services) : Ver
         Time = [.. schedule.Times.Select(TimeOfDay.Text)],
         Continuous = schedule.IsContinuous,
         FreeReservePercent = schedule.FreeReservePercent,
+        MaximumBytes = TierLimitParameters.ShownBytes(schedule.Limits),
+        LatencyTarget = TierLimitParameters.ShownLatency(schedule.Limits),
     };
 }

@@ -11,10 +11,11 @@ internal sealed class SetStorageTierScheduleHandler(HostServices services) : Ver
     protected override async Task HandleAsync(
         SetStorageTierScheduleRequest request, ReplyBuilder<StorageTierScheduleInfo> reply, CancellationToken cancellation)
     {
-        if (request is { Time: null, Enabled: null, Continuous: null, FreeReservePercent: null })
+        if (request is { Time: null, Enabled: null, Continuous: null, FreeReservePercent: null, MaximumBytes: null, LatencyTarget: null })
         {
             throw new StorageException(
-                StorageErrors.InvalidParameter, "There is nothing to set.", "Give -Time, -Enabled, -Continuous or -FreeReservePercent.", "Time");
+                StorageErrors.InvalidParameter, "There is nothing to set.",
+                "Give -Time, -Enabled, -Continuous, -FreeReservePercent, -MaximumBytes or -LatencyTarget.", "Time");
         }
 
         int[]? times = request.Time is { } texts ? [.. texts.Select(Minute)] : null;
@@ -33,7 +34,7 @@ internal sealed class SetStorageTierScheduleHandler(HostServices services) : Ver
 
         TierSchedule Change(TierSchedule before) => new TierSchedule(
             request.Enabled ?? before.IsEnabled, times ?? before.Times, request.Continuous ?? before.IsContinuous,
-            request.FreeReservePercent ?? before.FreeReservePercent);
+            request.FreeReservePercent ?? before.FreeReservePercent) { Limits = TierLimitParameters.Apply(before.Limits, request) };
     }
 
     private static int Minute(string text) => TimeOfDay.Read(text) ?? throw new StorageException(

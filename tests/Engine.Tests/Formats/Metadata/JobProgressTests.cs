@@ -19,6 +19,21 @@ public sealed class JobProgressTests
     public void A_state_reads_back_as_it_was() => Assert.Equal(s_sample, JobProgress.TryDecode(s_sample.Encode()));
 
     [Fact]
+    public void Limits_read_back_and_a_state_without_them_is_as_hosts_wrote_it_before()
+    {
+        foreach ((long bytes, long latency) in new[] { (1L << 41, 0L), (0, 20_000_000), (7, 9) })
+        {
+            JobProgress limited = s_sample with { BytesMax = bytes, LatencyTargetNs = latency };
+            Assert.Equal(limited, JobProgress.TryDecode(limited.Encode()));
+            Assert.Null(JobProgress.TryDecode(limited.Encode().AsSpan()[..^1]));
+        }
+
+        Assert.Equal("0101" + "0100000002000300" + "0405060708090A0B", Convert.ToHexString(s_sample.Encode()[..18]));
+        Assert.Equal(16, (s_sample with { BytesMax = 1 }).Encode().Length - s_sample.Encode().Length);
+        Assert.Equal(2, (s_sample with { BytesMax = 1 }).Encode()[0]);
+    }
+
+    [Fact]
     public void A_shorter_or_longer_state_and_another_version_are_not_resumed()
     {
         byte[] bytes = s_sample.Encode();
