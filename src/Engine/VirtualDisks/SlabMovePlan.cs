@@ -44,11 +44,14 @@ internal sealed class SlabMovePlan(IPoolReader pool, IPoolReader? remote, Virtua
     /// <summary>Copies of rings that belong on disks of usage Journal, are elsewhere, and have room there.</summary>
     internal List<SlabMove> MisplacedRings() => [.. Rings().Where(IsMisplaced)];
 
-    /// <summary>The same as <see cref="Moves"/> with the disk that each slab would go to, moved one after another now; null where there is no room.</summary>
-    internal List<(SlabMove Move, DiskNumber? To)> Targets(bool givesUpMissing)
+    /// <summary>
+    /// The same as <see cref="Moves"/> with the slabs that each would go to, in the order of <see cref="SlabsAt"/>, moved one after another now; empty where
+    /// there is no room.
+    /// </summary>
+    internal List<(SlabMove Move, SlabRef[] To)> Targets(bool givesUpMissing)
     {
         List<(IPoolReader Pool, SlabRef[] Slabs)> reserved = [];
-        List<(SlabMove Move, DiskNumber? To)> targets = [];
+        List<(SlabMove Move, SlabRef[] To)> targets = [];
         Dictionary<(int Row, int Part), List<DiskNumber>> taken = [];
         foreach (SlabMove move in Moves(givesUpMissing))
         {
@@ -59,7 +62,7 @@ internal sealed class SlabMovePlan(IPoolReader pool, IPoolReader? remote, Virtua
 
             SlabRef[] target = move.IsRing ? ReserveRing(move, [], ofRow) : Reserve(pool, DataPreferences(move, ofRow), []);
             reserved.Add((PoolOf(move), target));
-            targets.Add((move, target.Length > 0 ? target[0].Disk : null));
+            targets.Add((move, target));
             ofRow.AddRange(target.Take(1).Select(static slab => slab.Disk));
         }
 
@@ -70,8 +73,9 @@ internal sealed class SlabMovePlan(IPoolReader pool, IPoolReader? remote, Virtua
     /// <summary>The pool whose disks a move is between.</summary>
     internal IPoolReader PoolOf(SlabMove move) => move.Row == SlabMove.Cache ? CachePool : pool;
 
-    /// <summary>Slabs that move with it: a copy of a ring moves as a whole.</summary>
-    internal int SlabsOf(SlabMove move) => move.IsRing ? RingOf(move)!.MappedRows : 1;
+    /// <summary>The slabs that move: a copy of a ring moves as a whole.</summary>
+    internal SlabRef[] SlabsAt(SlabMove move) => move.IsRing
+        ? [.. RingOf(move)!.EnumerateRows().Select(row => row.Row.Mapping.Sources[move.Position])] : [Data(move).Row(move.Row)!.Mapping.Sources[move.Position]];
 
     /// <summary>Whether a slab on a disk that slabs are to leave is one of these: a ring stays on a disk for journals that is there.</summary>
     internal bool MustLeave(SlabMove move) =>

@@ -267,12 +267,21 @@ public sealed class RepairService
     private static RepairPlacement Plan(PoolSnapshot pool, PoolSnapshot? remote, VirtualDiskDescription disk, long ringBytes)
     {
         SlabMovePlan plan = new(pool, remote, disk);
+        Dictionary<IPoolReader, Extents> extents = new IPoolReader?[] { pool, remote }.OfType<IPoolReader>()
+            .ToDictionary(static one => one, static one => new Extents(one));
         IEnumerable<PlannedMoves> moves = plan.Targets(givesUpMissing: true)
-            .GroupBy(planned => (plan.PoolOf(planned.Move).State, planned.Move.From, planned.To, planned.Move.Part, IsLog: planned.Move.IsRing))
-            .Select(group => new PlannedMoves(
-                NameOf(group.Key.State, group.Key.From), group.Key.To is { } to ? NameOf(group.Key.State, to) : null,
-                group.Sum(planned => plan.SlabsOf(planned.Move)), group.Key.IsLog));
+            .GroupBy(planned => (
+                Pool: plan.PoolOf(planned.Move), planned.Move.From, To: planned.To is [var first, ..] ? first.Disk : (DiskNumber?)null, planned.Move.Part,
+                IsLog: planned.Move.IsRing))
+            .Select(group => PlannedOf(
+                NameOf(group.Key.Pool.State, group.Key.From), group.Key.To is { } to ? NameOf(group.Key.Pool.State, to) : null, group.Key.IsLog,
+                [.. group.SelectMany(planned => SlabsOf(extents[group.Key.Pool], planned.Move, planned.To))]));
         return new RepairPlacement(CopySurvey.BytesToResync(pool, disk) + ringBytes, pool.Slabs.DataBytes, [.. moves]);
+
+        IEnumerable<PlannedSlab> SlabsOf(Extents at, SlabMove move, SlabRef[] to) => plan.SlabsAt(move)
+            .Select((slab, i) => new PlannedSlab(at.OffsetOf(slab), to.Length > 0 ? at.OffsetOf(to[i]) : null));
+
+        static PlannedMoves PlannedOf(string from, string? to, bool isLog, PlannedSlab[] slabs) => new(from, to, slabs.Length, isLog, slabs);
 
         static string NameOf(PoolState state, DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
     }

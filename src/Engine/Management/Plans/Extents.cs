@@ -34,6 +34,9 @@ internal sealed class Extents(IPoolReader pool)
     internal PhysicalExtent[] PlaceRing(VirtualDiskDescription disk, List<RowMapping> rows) =>
         rows.Count == 0 ? [] : Place(disk, rows, 0, RingOf(rows[0].Sources.Length), null);
 
+    /// <summary>Returns the offset of the data of a slab on its disk, in bytes.</summary>
+    internal long OffsetOf(SlabRef slab) => _members[slab.Disk].Layout.SlabOffset(slab.Slab) + pool.Slabs.ChecksumBytes;
+
     private IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk, SpaceId id, ILayout layout, Guid? tier, DiskNumber? on)
     {
         if (pool.State.Space(id) is not { } space)
@@ -75,7 +78,7 @@ internal sealed class Extents(IPoolReader pool)
     {
         Member member = _members[slab.Disk];
         return new PhysicalExtent(
-            disk.Id.Value, member.Id, place.Column, place.Copy, offset, member.Layout.SlabOffset(slab.Slab) + pool.Slabs.ChecksumBytes, pool.Slabs.DataBytes,
+            disk.Id.Value, member.Id, place.Column, place.Copy, offset, OffsetOf(slab), pool.Slabs.DataBytes,
             member.IsMissing, isStale) { Tier = tier };
     }
 

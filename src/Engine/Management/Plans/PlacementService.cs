@@ -37,7 +37,13 @@ public sealed record PoolPlacement(long SlabBytes, PlannedMember[] Members);
 /// <param name="To">The disk that they would be on; null where there is no room for them.</param>
 /// <param name="Slabs">Number of slabs.</param>
 /// <param name="IsLog">Whether they are of the integrity log.</param>
-public sealed record PlannedMoves(string From, string? To, int Slabs, bool IsLog);
+/// <param name="Each">Each of them, in the order in which they are rebuilt.</param>
+public sealed record PlannedMoves(string From, string? To, int Slabs, bool IsLog, PlannedSlab[] Each);
+
+/// <summary>A slab that a repair would rebuild.</summary>
+/// <param name="FromOffset">Offset of its data on the disk that it is on, in bytes.</param>
+/// <param name="ToOffset">Offset on the disk that it would be on; null where there is no room for it.</param>
+public readonly record struct PlannedSlab(long FromOffset, long? ToOffset);
 
 /// <summary>Bytes and slabs that a repair would copy.</summary>
 /// <param name="BytesToResync">Bytes of copies that are behind.</param>

@@ -31,7 +31,7 @@ internal static class TierLimitChecks
         if (limits.MaxBytes < bytesMin)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"-MaximumBytes {limits.MaxBytes}: {why}. Valid: {none}{bytesMin} or more.",
+                ManagementError.InvalidParameter, $"-MaximumBytes {ByteText.Exact(limits.MaxBytes)}: {why}. Valid: {none}{ByteText.Exact(bytesMin)} or more.",
                 $"Give more, or {otherwise}.");
         }
 

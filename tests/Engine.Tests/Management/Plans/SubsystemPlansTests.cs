@@ -91,6 +91,34 @@ public sealed class SubsystemPlansTests
     }
 
     [Fact]
+    public void A_repair_puts_each_slab_where_it_was_planned()
+    {
+        _world.NewPool(5);
+        Guid id = _world.NewMirror("d", 24 << 20);
+        HashSet<(string Disk, long Offset)> expected = Places(id);
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(0).UniqueId, null, null, null, DiskUsage.Retired));
+        RepairPlacement plan = _world.Run(_world.Subsystem.Repairs.PlanAsync(id));
+        foreach ((string from, string to, PlannedSlab slab) in plan.Moves.SelectMany(static move => move.Each.Select(slab => (move.From, move.To!, slab))))
+        {
+            Assert.True(expected.Remove((from, slab.FromOffset)));
+            Assert.True(expected.Add((to, slab.ToOffset!.Value)));
+        }
+
+        Assert.NotEmpty(plan.Moves);
+        _world.Run(_world.Subsystem.Repairs.RepairAsync(id));
+        Assert.Equal(expected.Order(), Places(id).Order());
+    }
+
+    /// <summary>Where the slabs of data, integrity log and write cache are: disk and offset.</summary>
+    private HashSet<(string Disk, long Offset)> Places(Guid id)
+    {
+        VirtualDiskPlacement at = _world.Run(_world.Subsystem.Placements.GetAsync(id));
+        Dictionary<Guid, string> names = _world.Run(_world.Subsystem.PhysicalDisks.ListAsync())
+            .ToDictionary(static disk => disk.UniqueId, static disk => disk.FriendlyName);
+        return [.. at.Data.Concat(at.Log).Concat(at.Cache).Select(extent => (names[extent.PhysicalDisk], extent.PhysicalOffset))];
+    }
+
+    [Fact]
     public void What_cannot_be_made_cannot_be_planned()
     {
         _world.NewPool(2);
