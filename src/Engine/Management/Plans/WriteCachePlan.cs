@@ -24,7 +24,9 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
 {
     internal const long AutomaticBytes = 1L << 30;
     internal const int AutomaticShare = 8;   // of the capacity of the smallest disk, where that has no room for 1 GiB
-    private const int ReplaySecondsPerGiB = 2;
+    private const int ReplaySecondsPerGiB = 2;   // without summaries
+    private const int SummarizedGiBPerSecond = 4;
+    private const int ReplaySecondsToName = 4;
     private const long GatheringBytesMin = 32 << 20;
     private const int GatheringStripesMin = 16;
 
@@ -97,7 +99,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
                     : "Give a smaller size, or add such disks.");
         }
 
-        WarnOfReplay(disk.FriendlyName, count * slab, remark);
+        WarnOfReplay(pool, disk.FriendlyName, count * slab, remark);
         return count * slab;
     }
 
@@ -124,7 +126,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
                 largest > 0 ? $"Give at most {ByteText.Exact(largest)} (0: none), or add such disks." : "Give 0 for none, or add such disks.");
         }
 
-        WarnOfReplay(spec.FriendlyName, count * Slab, remark);
+        WarnOfReplay(pool, spec.FriendlyName, count * Slab, remark);
         return count * Slab;
     }
 
@@ -209,11 +211,13 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         }
     }
 
-    internal static void WarnOfReplay(string name, long bytes, Action<string> remark)
+    /// <summary>Says how long a large cache takes to open after a crash; <paramref name="at"/> is the pool that it lies in.</summary>
+    internal static void WarnOfReplay(IPoolReader at, string name, long bytes, Action<string> remark)
     {
-        if (bytes > AutomaticBytes)
+        long gibibytes = (bytes + AutomaticBytes - 1) / AutomaticBytes;
+        long seconds = at.State.Pool!.HasCacheSummaries ? gibibytes / SummarizedGiBPerSecond : gibibytes * ReplaySecondsPerGiB;
+        if (seconds >= ReplaySecondsToName)
         {
-            long seconds = (bytes + AutomaticBytes - 1) / AutomaticBytes * ReplaySecondsPerGiB;
             remark($"The write cache of virtual disk '{name}' has {ByteText.Exact(bytes)}: after a crash, reading it again may take about {CountText.Of(seconds, "second")} before the disk serves.");
         }
     }

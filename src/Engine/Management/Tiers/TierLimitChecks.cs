@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Engine.Management;
@@ -27,7 +28,7 @@ internal static class TierLimitChecks
 
     private static void Require(TierLimits limits, long bytesMin, string why, string none, string otherwise)
     {
-        const long Millisecond = 1_000_000;
+        const long millisecond = 1_000_000;
         if (limits.MaxBytes < bytesMin)
         {
             throw new ManagementException(
@@ -39,8 +40,8 @@ internal static class TierLimitChecks
         {
             throw new ManagementException(
                 ManagementError.InvalidParameter,
-                $"-LatencyTarget {limits.LatencyTargetNs / Millisecond}: out of range. Valid: {none}{TierLimits.LatencyTargetNsMin / Millisecond} to"
-                + $" {TierLimits.LatencyTargetNsMax / Millisecond} milliseconds.",
+                $"-LatencyTarget {limits.LatencyTargetNs / millisecond}: out of range. Valid: {none}{TierLimits.LatencyTargetNsMin / millisecond} to"
+                + $" {TierLimits.LatencyTargetNsMax / millisecond} milliseconds.",
                 $"Give another one, or {otherwise}.");
         }
     }

@@ -83,7 +83,7 @@ internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageT
     };
 
     private static string LeftOut(TierPlan plan) => plan.BytesOverBudget == 0 ? ""
-        : $" {TierReportText.Size(plan.BytesOverBudget)} of moves were left to a later optimization: -MaximumBytes had no room for them.";
+        : $" {SizeText.Format((ulong)plan.BytesOverBudget)} of moves were left to a later optimization: -MaximumBytes had no room for them.";
 
     private static StorageTierShareInfo ShareOf(TierDescription tier, TierReportTier share) => new()
     {
