@@ -30,6 +30,7 @@ internal static class GoldenObjects
         ["OperationalDetails"] = "words for people",
         ["Description"] = "words for people",
         ["OtherRecoveryAction"] = "words for people",
+        ["Place"] = "words for people: a range was in bytes",
         ["ColumnIsolation"] = "was not shown before a virtual disk could have another than PhysicalDisk",
         ["ParityLayout"] = "was not shown before virtual disks could have parity",
         ["NumberOfColumnsMin"] = "of Parity it was that of Simple before virtual disks could have parity",

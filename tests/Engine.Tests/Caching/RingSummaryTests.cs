@@ -323,7 +323,8 @@ public class RingSummaryTests
     {
         foreach (RingPlace place in Places(world).Where(place => summary + Block >= place.Offset && summary + Block < place.Offset + place.End - place.Start))
         {
-            world.Disks[place.Disk].Media.Corrupt(place.Start + summary + Block - place.Offset, static sector => [.. sector.Select(static value => (byte)~value)]);
+            world.Disks[place.Disk].Media.Corrupt(
+                place.Start + summary + Block - place.Offset, static sector => [.. sector.Select(static value => (byte)~value)]);
         }
     }
 

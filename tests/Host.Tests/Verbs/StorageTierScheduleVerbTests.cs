@@ -55,7 +55,7 @@ public sealed class StorageTierScheduleVerbTests : IAsyncLifetime
         Assert.Equal($"{1L << 34} 20", await LimitsAsync());
         foreach ((string parameter, long value, string says) in new[]
         {
-            ("MaximumBytes", 16_777_215L, "Valid: 0 for no limit, or 16777216 or more."), ("LatencyTarget", 10_001, "Valid: 0 for no limit, or 1 to 10000"),
+            ("MaximumBytes", 16_777_215L, "Valid: 0 for no limit, or 16 MB or more."), ("LatencyTarget", 10_001, "Valid: 0 for no limit, or 1 to 10000"),
         })
         {
             JsonElement refused = await _host.SendAsync("Set-StorageTierSchedule", new() { ["StoragePoolFriendlyName"] = s_m, [parameter] = value });

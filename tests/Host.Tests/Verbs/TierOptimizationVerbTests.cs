@@ -72,18 +72,18 @@ public sealed class TierOptimizationVerbTests : IAsyncLifetime
         Dictionary<string, object?> limited = new() { ["VirtualDisk"] = s_d, ["MaximumBytes"] = 3 * Slice, ["LatencyTarget"] = 10_000 };
         JsonElement planned = await SendAsync("Optimize-StorageTier", new(limited) { ["WhatIf"] = true });
         Assert.Equal(
-            ["Optimize the tiers of virtual disk 'd': move 1 slice, 1048576 bytes, to faster tiers and 1 slice, 1048576 bytes, to slower ones",
-                "Leave 2 moves, 2097152 bytes, to a later optimization: -MaximumBytes 3145728 leaves no room for them"],
+            ["Optimize the tiers of virtual disk 'd': move 1 slice, 1 MB, to faster tiers and 1 slice, 1 MB, to slower ones",
+                "Leave 2 moves, 2 MB, to a later optimization: -MaximumBytes 3 MB leaves no room for them"],
             Steps(planned).Take(2));
         JsonElement report = Assert.Single(await ObjectsAsync("Optimize-StorageTier", limited));
         Assert.Equal("2 1048576 1048576 2097152", Text(report, "SlicesPlanned", "BytesPromoted", "BytesDemoted", "BytesLeftOut"));
-        Assert.Contains("2.00 MB of moves were left to a later optimization: -MaximumBytes had no room for them.", Text(report, "Report"));
+        Assert.Contains("2 MB of moves were left to a later optimization: -MaximumBytes had no room for them.", Text(report, "Report"));
         Assert.Equal("2 0", Text(Assert.Single(await ObjectsAsync("Optimize-StorageTier", new() { ["VirtualDisk"] = s_d })), "SlicesPlanned", "BytesLeftOut"));
     }
 
     [Theory]
-    [InlineData("MaximumBytes", 1048575L, "-MaximumBytes 1048575: less than one slice of virtual disk 'd'. Valid: 1048576 or more.")]
-    [InlineData("MaximumBytes", 0L, "-MaximumBytes 0: less than one slice of virtual disk 'd'. Valid: 1048576 or more.")]
+    [InlineData("MaximumBytes", 1048575L, "-MaximumBytes 1 MB (1048575 bytes): less than one slice of virtual disk 'd'. Valid: 1 MB or more.")]
+    [InlineData("MaximumBytes", 0L, "-MaximumBytes 0 bytes: less than one slice of virtual disk 'd'. Valid: 1 MB or more.")]
     [InlineData("LatencyTarget", 0L, "-LatencyTarget 0: out of range. Valid: 1 to 10000 milliseconds.")]
     [InlineData("LatencyTarget", 10001L, "-LatencyTarget 10001: out of range. Valid: 1 to 10000 milliseconds.")]
     public async Task Limits_out_of_their_range_are_refused_and_nothing_moves(string parameter, long value, string says)

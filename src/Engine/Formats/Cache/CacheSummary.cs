@@ -47,7 +47,7 @@ public static class CacheSummary
         header.Slice(CacheRecord.ChecksumsOffset, record.PayloadBlocks * sizeof(uint)).CopyTo(at[(EntrySize + extents)..]);
     }
 
-    /// <summary>Writes what stands before the records.</summary>
+    /// <summary>Writes the beginning of the payload.</summary>
     internal static void WriteHead(Span<byte> payload, int records, uint before, long first)
     {
         payload[..HeadSize].Clear();
