@@ -167,7 +167,7 @@ internal static class GoldenScenarios
         world.NewPool("pool", 2 * DiskBytes, MediaType.SSD, MediaType.SSD, MediaType.HDD, MediaType.HDD);
         Guid disk = world.NewDisk(Mirror("cached", 12 * Mebibyte) with { WriteCacheSize = 24 * Mebibyte });
         Hold(world, disk);
-        for (int i = 0; i < 2200; i++)   // a summary stands for 2 048 records of two blocks
+        for (int i = 0; i < 2200; i++)   // a summary repeats 2 048 records of two blocks
         {
             world.Write("cached", (long)(i * 7 % 3072) * Block, Block, 1);
         }

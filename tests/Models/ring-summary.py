@@ -1,6 +1,6 @@
 """The ring of a write cache with summaries: one copy, records of one block, a summary of the records since the last one, anchors that name the tail and the newest
-summary. Rounds of destaging and summaries both write anchors. The power fails at any step: of what was not flushed any part arrives. The opening takes what
-summaries stand for without reading it, and reads the rest.
+summary. Rounds of destaging and summaries both write anchors. The power fails at any step: of what was not flushed any part arrives. The opening takes the records that
+summaries repeat without reading them, and reads the rest.
 
 A violation: the opening takes a record that is not whole in the ring, leaves out one that was flushed and not destaged, or takes another one than was written.
 
@@ -8,7 +8,7 @@ Rules
   durable   an anchor names a summary only when that and all records before it are flushed
   order     anchors are written one after another: the one for a summary states the tail that the newest anchor states, not one from before that
   free      room is used again only when the anchor that gives it free is flushed
-  link      a summary is used only where the records that it stands for continue the chain
+  link      a summary is used only where the records that it repeats continue the chain
   left      a summary that is not whole is left out, and the records are read
   behind    what follows the newest summary is read
 """

@@ -131,7 +131,7 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
     /// <summary>Checksum pages in memory: few, so that they come and go.</summary>
     public int CachedPagesMax { get; init; } = 3;
 
-    /// <summary>Blocks of the ring of a write cache that a summary stands for.</summary>
+    /// <summary>Blocks of the ring of a write cache after which a summary is written.</summary>
     public int SummaryBlocks { get; init; } = 4096;
 
     /// <summary>The same with a few blocks for some seeds, so that a ring has several summaries.</summary>

@@ -32,7 +32,7 @@ public class RingSummaryTests
         Check(again, 1500);
     }
 
-    // Where no copy gives one whole, the headers of the records it stands for are read.
+    // Where no copy gives one whole, the headers of the records it repeats are read.
     [Theory]
     [InlineData(0, 0)]
     [InlineData(3, 0)]
@@ -50,7 +50,7 @@ public class RingSummaryTests
         Check(again, 1500);
     }
 
-    // Records are destaged, and the ring goes round twice: the tail is in the middle of what a summary stands for.
+    // Records are destaged, and the ring goes round twice: the tail is among the records that a summary repeats.
     [Theory]
     [InlineData(300)]
     [InlineData(777)]
