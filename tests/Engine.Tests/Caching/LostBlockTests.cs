@@ -27,7 +27,7 @@ public class LostBlockTests
         Destage(world);
         WriteCache cache = world.Cache!;
         Assert.Equal((Block, (Blocks + 1) * Block), (cache.Counters.LostBytes, cache.Counters.DestagedBytes));
-        Assert.Contains($"{Block} at {Lost * Block}", cache.StateReason, StringComparison.Ordinal);
+        Assert.Contains(ByteText.Range(Lost * Block, Block), cache.StateReason, StringComparison.Ordinal);
         Check(world, data, isLost: true);
 
         Assert.Equal(IoError.None, Write(world, Lost, data[(Lost * Block)..((Lost + 1) * Block)]));
@@ -115,7 +115,7 @@ public class LostBlockTests
         world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
         world.Lane.Advance(20 * Second);
         Assert.True(world.Cache.DirtyBytes > 0);
-        Assert.Contains($"at {Lost * Block} are lost", world.Cache.StateReason, StringComparison.Ordinal);
+        Assert.Contains($"{ByteText.Range(Lost * Block, Block)} are lost", world.Cache.StateReason, StringComparison.Ordinal);
         Assert.Contains("written or unmapped", world.Cache.StateReason, StringComparison.Ordinal);
         Check(world, data, isLost: true);
         Assert.Equal(IoError.None, Write(world, Lost, data[(Lost * Block)..((Lost + 1) * Block)]));

@@ -30,7 +30,7 @@ public sealed class DiskImageTests : IDisposable
     public void OtherSizesAreRefusedAndLeaveNothing(long size)
     {
         ArgumentException rejected = Assert.Throws<ArgumentException>(() => DiskImage.Create(ImagePath, size, false));
-        Assert.Contains("4096", rejected.Message);
+        Assert.Contains("4 KB", rejected.Message);
         Assert.Contains(ImagePath, rejected.Message);
         Assert.Empty(Directory.GetFiles(_folder));
     }

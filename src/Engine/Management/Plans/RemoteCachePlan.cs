@@ -85,7 +85,7 @@ internal sealed class RemoteCachePlan(IPoolReader cachePool, Action<string> rema
                 former > 0 ? "Give a smaller size, or give 0 first, which frees the room of the cache it has." : "Give a smaller size, or add such disks.");
         }
 
-        WriteCachePlan.WarnOfReplay(cachePool, disk, count * Slab, remark);
+        WriteCachePlan.WarnOfReplay(cachePool.State.Pool!, disk, count * Slab, remark);
         return count * Slab;
     }
 

@@ -99,7 +99,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
                     : "Give a smaller size, or add such disks.");
         }
 
-        WarnOfReplay(pool, disk.FriendlyName, count * slab, remark);
+        WarnOfReplay(pool.State.Pool!, disk.FriendlyName, count * slab, remark);
         return count * slab;
     }
 
@@ -126,7 +126,7 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
                 largest > 0 ? $"Give at most {ByteText.Exact(largest)} (0: none), or add such disks." : "Give 0 for none, or add such disks.");
         }
 
-        WarnOfReplay(pool, spec.FriendlyName, count * Slab, remark);
+        WarnOfReplay(pool.State.Pool!, spec.FriendlyName, count * Slab, remark);
         return count * Slab;
     }
 
@@ -211,11 +211,11 @@ internal sealed class WriteCachePlan(IPoolReader pool, VirtualDiskRequest reques
         }
     }
 
-    /// <summary>Says how long a large cache takes to open after a crash; <paramref name="at"/> is the pool that it lies in.</summary>
-    internal static void WarnOfReplay(IPoolReader at, string name, long bytes, Action<string> remark)
+    /// <summary>Says how long a large cache takes to open after a crash, in the pool that it lies in.</summary>
+    internal static void WarnOfReplay(PoolDescription at, string name, long bytes, Action<string> remark)
     {
         long gibibytes = (bytes + AutomaticBytes - 1) / AutomaticBytes;
-        long seconds = at.State.Pool!.HasCacheSummaries ? gibibytes / SummarizedGiBPerSecond : gibibytes * ReplaySecondsPerGiB;
+        long seconds = at.HasCacheSummaries ? gibibytes / SummarizedGiBPerSecond : gibibytes * ReplaySecondsPerGiB;
         if (seconds >= ReplaySecondsToName)
         {
             remark($"The write cache of virtual disk '{name}' has {ByteText.Exact(bytes)}: after a crash, reading it again may take about {CountText.Of(seconds, "second")} before the disk serves.");

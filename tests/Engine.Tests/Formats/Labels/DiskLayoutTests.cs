@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Formats;
 
@@ -40,7 +41,7 @@ public sealed class DiskLayoutTests
         Assert.True(DiskLayout.TryCreate(DiskLayout.SmallestDisk, slabs, out DiskLayout layout, out _));
         Assert.Equal(1u, layout.SlabCount);
         Assert.False(DiskLayout.TryCreate(DiskLayout.SmallestDisk - 1, slabs, out _, out string reason));
-        Assert.Contains(DiskLayout.SmallestDisk.ToString(System.Globalization.CultureInfo.InvariantCulture), reason);
+        Assert.Contains(ByteText.Exact(DiskLayout.SmallestDisk), reason);
         Assert.False(DiskLayout.TryCreate(0, slabs, out _, out _));
     }
 }

@@ -75,7 +75,7 @@ public sealed class DiskSignatureTests : IAsyncLifetime
         PhysicalDiskStatus disk = await RegisterAsync(path);
         _tool.IsStubborn = true;
         ManagementException failure = await Assert.ThrowsAsync<ManagementException>(() => _subsystem.PhysicalDisks.ResetAsync(disk.UniqueId));
-        Assert.Contains($"still holds an upper layer at offset {FakeTool.UpperOffset}", failure.Message, StringComparison.Ordinal);
+        Assert.Contains($"still holds an upper layer at offset 1 MB ({FakeTool.UpperOffset} bytes)", failure.Message, StringComparison.Ordinal);
     }
 
     [Theory]

@@ -91,7 +91,7 @@ public sealed class PowerCutsTests
     [InlineData("Simple", null, 2, 1, 100L, "CopiesRange", "-NumberOfDataCopies 2")]
     [InlineData("Mirror", null, 4, 1, 100L, "CopiesRange", "-NumberOfDataCopies 4")]
     [InlineData("Mirror", null, null, 0, 100L, "InvalidParameter", "-Cuts 0")]
-    [InlineData("Mirror", null, null, 1, 65L << 20, "SizeNotSupported", "-Size 68157440")]
+    [InlineData("Mirror", null, null, 1, 65L << 20, "SizeNotSupported", "-Size 65 MB")]
     public void What_cannot_be_tried_is_refused(string layout, int? columns, int? copies, int cuts, long size, string problem, string named)
     {
         PowerCutRequest request = new()

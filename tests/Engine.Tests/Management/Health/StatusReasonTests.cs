@@ -105,9 +105,9 @@ public sealed class StatusReasonTests
         _world.PutBack(1);
         _world.Until(() => _world.Jobs.Any(static job => job.State == JobState.Running));
         Assert.Matches(
-            "^Copies of up to [0-9]+ bytes are out of date. A repair runs \\([0-9]+ % complete, see Get-StorageJob\\).$", Reason("virtual disk Degraded"));
+            "^Copies of up to [0-9.]+ [KM]B are out of date. A repair runs \\([0-9]+ % complete, see Get-StorageJob\\).$", Reason("virtual disk Degraded"));
         _world.Run(_world.Subsystem.Jobs.StopAsync(_world.Jobs.Single(static job => job.State == JobState.Running).UniqueId));
-        Assert.Matches("^Copies of up to [0-9]+ bytes are out of date. Their repair was stopped: Repair-VirtualDisk begins another.$",
+        Assert.Matches("^Copies of up to [0-9.]+ [KM]B are out of date. Their repair was stopped: Repair-VirtualDisk begins another.$",
             Reason("virtual disk Degraded"));
         _world.Advance(TimeSpan.FromMinutes(5));
         Assert.NotEmpty(Reason("virtual disk Degraded"));   // it stays stopped
@@ -129,7 +129,7 @@ public sealed class StatusReasonTests
         string waits = "";
         _world.Until(() => (waits = _world.NotOk().Find(static line => line.Contains("A repair begins", StringComparison.Ordinal)) ?? "").Length > 0);
         Assert.Matches(
-            "^virtual disk Degraded: Copies of up to [0-9]+ bytes are out of date. "
+            "^virtual disk Degraded: Copies of up to [0-9.]+ [KM]B are out of date. "
             + "A repair begins (in [0-9]+ s|within a second); Repair-VirtualDisk begins one at once.$",
             waits);
         fails = false;

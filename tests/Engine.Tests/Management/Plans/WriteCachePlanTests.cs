@@ -112,13 +112,18 @@ public sealed class WriteCachePlanTests
             Refused(new() { FriendlyName = "d", SizeBytes = Mebibyte, WriteCacheSize = 0, AutoWriteCacheSize = true }).Error);
     }
 
-    [Fact]
-    public void Above_a_gibibyte_the_time_of_a_replay_is_told()
+    [Theory]
+    [InlineData(3, Gibibyte, "")]
+    [InlineData(3, Gibibyte + 1, "has 1 GB (1073741825 bytes): after a crash, reading it again may take about 4 seconds")]
+    [InlineData(4, 10 * Gibibyte, "")]
+    [InlineData(4, 16 * Gibibyte, "has 16 GB: after a crash, reading it again may take about 4 seconds")]
+    public void Of_a_large_one_the_time_of_a_replay_is_named(int format, long bytes, string said)
     {
-        NewPool("SSD SSD HDD HDD", 4 * Gibibyte);
-        Assert.Contains("may take about 4 seconds", Assert.Single(New(new() { FriendlyName = "a", SizeBytes = 1, WriteCacheSize = Gibibyte + 1 }).Remarks),
-            StringComparison.Ordinal);
-        Assert.Empty(New(new() { FriendlyName = "b", SizeBytes = 1, WriteCacheSize = Gibibyte }).Remarks);
+        List<string> remarks = [];
+        PoolDescription pool = new() { FriendlyName = "p", Slabs = new SlabGeometry(SlabGeometry.SmallestSlab), FormatVersion = (ushort)format };
+        WriteCachePlan.WarnOfReplay(pool, "d", bytes, remarks.Add);
+        Assert.Equal(said.Length > 0 ? 1 : 0, remarks.Count);
+        Assert.All(remarks, remark => Assert.Contains(said, remark, StringComparison.Ordinal));
     }
 
     // On random pools, with every cache: the largest size fits and one row more does not; the largest cache named in a validation error fits and one slab

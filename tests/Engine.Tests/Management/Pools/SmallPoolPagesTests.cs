@@ -75,7 +75,7 @@ public sealed class SmallPoolPagesTests
         Assert.Contains("has 83 pages, of which ", rejected.Message, StringComparison.Ordinal);
         Assert.Empty(_world.Run(_world.Subsystem.VirtualDisks.ListAsync()));
 
-        long most = long.Parse(rejected.Message.Split("at most ")[1].Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture);
+        long most = NamedSize.Largest(rejected.Message);
         Assert.InRange(most, 4L << 30, 1L << 40);
         Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, Thin("thin", most / 2))).Description.Id.Value;
         Assert.Contains("pages", Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.VirtualDisks.ResizeAsync(id, 2 * most))).Message,

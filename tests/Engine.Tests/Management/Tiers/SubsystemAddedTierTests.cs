@@ -1,5 +1,3 @@
-using System.Globalization;
-using System.Text.RegularExpressions;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
@@ -7,7 +5,7 @@ using TierSpaces.Engine.Management;
 namespace TierSpaces.Engine.Tests.Management;
 
 /// <summary>Virtual disks that are given another tier: what is foretold, refused, and shown afterwards.</summary>
-public sealed partial class SubsystemAddedTierTests
+public sealed class SubsystemAddedTierTests
 {
     private const long Mebibyte = 1 << 20;
 
@@ -75,7 +73,7 @@ public sealed partial class SubsystemAddedTierTests
         ManagementException rejected =
             Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.AddAsync(id, new TierRequest(template, 1L << 40))));
         Assert.Equal(ManagementError.NotEnoughCapacity, rejected.Error);
-        long most = long.Parse(AtMost().Match(rejected.Message).Groups[1].Value, CultureInfo.InvariantCulture);
+        long most = NamedSize.Largest(rejected.Message[rejected.Message.IndexOf("at most", StringComparison.Ordinal)..]);
         Assert.InRange(most, 64 * Mebibyte, 256 * Mebibyte);
         Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.Tiers.PlanAddAsync(id, new TierRequest(template, most + 1))));
         Assert.Equal(most, _world.Run(_world.Subsystem.Tiers.AddAsync(id, new TierRequest(template, most))).SizeBytes);
@@ -161,7 +159,4 @@ public sealed partial class SubsystemAddedTierTests
     }
 
     private StorageTierStatus[] Shown(Guid disk) => [.. _world.Run(_world.Subsystem.Tiers.ListAsync()).Where(tier => tier.VirtualDisk == disk)];
-
-    [GeneratedRegex("at most ([0-9]+) bytes")]
-    private static partial Regex AtMost();
 }

@@ -43,7 +43,7 @@ public sealed class ParityDiskTests
     [InlineData(6, 7, 2, null, ChecksumKind.CRC32C, "ColumnsRange", "-NumberOfColumns 7")]
     [InlineData(6, 2, 1, null, ChecksumKind.CRC32C, "ColumnsRange", "Valid: 3 to 64")]
     [InlineData(6, null, 3, null, ChecksumKind.CRC32C, "RedundancyRange", "Valid: 1 and 2")]
-    [InlineData(6, null, null, 131072L, ChecksumKind.CRC32C, "InterleaveRange", "to 65536 with Parity")]
+    [InlineData(6, null, null, 131072L, ChecksumKind.CRC32C, "InterleaveRange", "to 64 KB with Parity")]
     [InlineData(6, null, null, null, ChecksumKind.None, "InvalidParameter", "-Checksum None")]
     public void What_cannot_be_made_is_refused(
         int disks, int? columns, int? redundancy, long? interleave, ChecksumKind checksum, string problem, string named)

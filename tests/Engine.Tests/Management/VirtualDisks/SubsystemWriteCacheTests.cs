@@ -1,5 +1,3 @@
-using System.Globalization;
-using System.Text.RegularExpressions;
 using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
@@ -79,7 +77,7 @@ public sealed class SubsystemWriteCacheTests
         Guid id = NewCached(4 * Mebibyte);
         ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 1L << 40)));
         Assert.Equal(ManagementError.WriteCacheSizeRange, rejected.Error);
-        long largest = long.Parse(Regex.Match(rejected.Message, "at most ([0-9]+) bytes").Groups[1].Value, CultureInfo.InvariantCulture);
+        long largest = NamedSize.Largest(rejected.Message);
         Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.CheckResizeAsync(id, largest + 1)));
         Assert.Equal(4 * Mebibyte, Status(id).Description.WriteCacheSize);
         Assert.True(_world.Run(_world.Subsystem.WriteCaches.CheckResizeAsync(id, largest)));
