@@ -18,6 +18,7 @@ internal static class OutputObject
         where TInfo : class =>
         info is StorageFaultDomainInfo domain ? OfDomain(domain)
         : info is StorageCounterInfo { Sample: { } sample } ? From(sample)
+        : info is PhysicalExtentInfo { Slice: { } slice } ? From(slice)
         : Shape<TInfo>.Value is { Property: { } property } one ? PSObject.AsPSObject(Shown(property.GetValue(info), one.Shown))
         : From(info, Shape<TInfo>.Names);
 

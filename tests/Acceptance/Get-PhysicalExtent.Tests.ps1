@@ -44,4 +44,19 @@ Describe 'Get-PhysicalExtent' {
         $extents.Count | Should -Be @($tiered | Get-PhysicalExtent).Count
         $data | Get-PhysicalExtent | Where-Object StorageTierUniqueId | Should -BeNullOrEmpty
     }
+
+    It 'lists the slices of a tiered disk, with their tier' {
+        $tiered = Get-VirtualDisk Tiered
+        $tiered | Get-PhysicalExtent -Tier | Should -BeNullOrEmpty
+        { $data | Get-PhysicalExtent -Tier -ErrorAction Stop } | Should -Throw '*has no tiers*'
+        $disk = Connect-VirtualDisk Tiered -PassThru
+        if (-not $disk.DevicePath) { Set-ItResult -Skipped -Because 'this user or this machine has no block devices'; return }
+        dd if=/dev/urandom of=$($disk.DevicePath) bs=4096 seek=768 count=1 oflag=direct status=none
+        $slices = @($tiered | Get-PhysicalExtent -Tier)
+        $slices.SliceNumber | Sort-Object -Unique | Should -Be 3
+        $slices.StorageTierFriendlyName | Sort-Object -Unique | Should -Be 'Tiered_Fast'
+        $slices.VirtualDiskOffset | Sort-Object -Unique | Should -Be 3MB
+        ($slices | Group-Object CopyNumber | ForEach-Object { ($_.Group | Measure-Object Size -Sum).Sum } | Sort-Object -Unique) | Should -Be 1MB
+        $slices.PhysicalDiskUniqueId | ForEach-Object { (Get-PhysicalDisk -UniqueId $_).FriendlyName | Should -BeIn $slices.PhysicalDiskFriendlyName }
+    }
 }

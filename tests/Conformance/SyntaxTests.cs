@@ -14,6 +14,7 @@ public sealed class SyntaxTests
         ["Connect-VirtualDisk"] = ["AttachMethod", "Force", "Lane", "ListenAddress", "TlsCertificatePath"],
         ["Disconnect-VirtualDisk"] = ["Force"],
         ["Get-FileStorageTier"] = s_range,
+        ["Get-PhysicalExtent"] = ["Tier"],
         ["New-VirtualDisk"] = ["LogicalSectorSize", "Checksum", "SliceSize", "CachePool"],
         ["Reset-PhysicalDisk"] = ["Path"],
         ["Set-FileStorageTier"] = ["Now", .. s_range],

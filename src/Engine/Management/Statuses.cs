@@ -452,3 +452,10 @@ public sealed record PhysicalExtent(
     /// <summary>The tier it belongs to, its offset being one in that; null where the virtual disk has none.</summary>
     public Guid? Tier { get; init; }
 }
+
+/// <summary>Where a column and copy of a slice of a tiered virtual disk lie.</summary>
+/// <param name="Slice">Number of the slice.</param>
+/// <param name="TierName">Friendly name of the tier that it is on.</param>
+/// <param name="DiskName">Friendly name of the physical disk.</param>
+/// <param name="Extent">The extent; its offset is that of the slice in the virtual disk.</param>
+public sealed record SliceExtent(int Slice, string TierName, string DiskName, PhysicalExtent Extent);

@@ -18,4 +18,7 @@ public sealed record GetPhysicalExtentRequest : StorageRequest<PhysicalExtentInf
         "The physical disk, by friendly name or unique identifier.", Sets = "ByPhysicalDisk", Required = true,
         Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_PhysicalDisk")]
     public string? PhysicalDisk { get; init; }
+
+    [VerbParameter("Lists the slices of virtual disks with tiers that have a place, each with its tier and its number, instead of slabs.")]
+    public bool? Tier { get; init; }
 }

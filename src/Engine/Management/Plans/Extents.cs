@@ -14,13 +14,56 @@ namespace TierSpaces.Engine.Management;
 internal sealed class Extents(IPoolReader pool)
 {
     private readonly Dictionary<DiskNumber, Member> _members = pool.State.Disks.Values.ToDictionary(
-        static disk => disk.Description.Number, disk => new Member(disk.Description.Id.Value, LayoutOf(pool, disk), !pool.IsUsable(disk.Description.Number)));
+        static disk => disk.Description.Number,
+        disk => new Member(disk.Description.Id.Value, disk.Description.FriendlyName, LayoutOf(pool, disk), !pool.IsUsable(disk.Description.Number)));
 
     /// <summary>Returns the extents of the data of a virtual disk.</summary>
     /// <param name="disk">The virtual disk.</param>
     /// <param name="on">Number of the physical disk that they are on; null: of any.</param>
     internal IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk, DiskNumber? on = null) => disk.Parts.SelectMany(part =>
         Of(disk, part.DataSpace, LayoutOf(disk, part), disk.IsTiered ? part.Id : null, on));
+
+    /// <summary>
+    /// Returns where the slices of a tiered virtual disk are that have a place, in their order: an extent for each column and copy. Of parity it covers
+    /// the stripes that the slice is in. A slice that was given a place ahead of its first write has one, too.
+    /// </summary>
+    /// <param name="disk">The virtual disk.</param>
+    /// <param name="on">Number of the physical disk that they are on; null: of any.</param>
+    internal IEnumerable<SliceExtent> SlicesOf(VirtualDiskDescription disk, DiskNumber? on = null)
+    {
+        Dictionary<int, SlicePart> parts = disk.Parts.ToDictionary(static part => part.Number, part => PartOf(disk, part));
+        foreach ((int slice, SliceEntry entry) in pool.State.SliceMap(disk.Id).Enumerate())
+        {
+            if (slice >= SlicesMapped.SystemSlices)
+            {
+                continue;   // of the store itself
+            }
+
+            SlicePart part = parts[entry.Tier];
+            (long row, long start) = Math.DivRem(entry.Slot * (long)disk.SliceSize, part.Layout.RowSize);
+            RowState state = part.Space.Row((int)row)!;
+            for (int position = 0; position < part.Places.Length; position++)
+            {
+                SlabRef slab = state.Mapping.Sources[position];
+                (long offset, long size) = part.PieceOf(part.Places[position].Column, start, disk.SliceSize);
+                if (size > 0 && (on is null || slab.Disk == on))
+                {
+                    PhysicalExtent whole = One(
+                        disk, slab, part.Places[position], slice * (long)disk.SliceSize, state.MissingAt(position) != 0, part.Tier.Id);
+                    yield return new SliceExtent(
+                        slice, part.Tier.FriendlyName, _members[slab.Disk].Name,
+                        whole with { PhysicalOffset = whole.PhysicalOffset + offset, Size = size });
+                }
+            }
+        }
+    }
+
+    private SlicePart PartOf(VirtualDiskDescription disk, TierDescription part)
+    {
+        SpaceState space = pool.State.Space(part.DataSpace)!;
+        ILayout layout = LayoutOf(disk, part);
+        return new SlicePart(part, space, VirtualDiskLayout.ShapeOf(pool, disk, part), layout, PlacesOf(layout, space.Description.Positions));
+    }
 
     /// <summary>Returns the extents of a ring of a virtual disk.</summary>
     internal IEnumerable<PhysicalExtent> Of(VirtualDiskDescription disk, SpaceId ring) =>
@@ -88,5 +131,36 @@ internal sealed class Extents(IPoolReader pool)
         return layout;
     }
 
-    private sealed record Member(Guid Id, DiskLayout Layout, bool IsMissing);
+    private sealed record Member(Guid Id, string Name, DiskLayout Layout, bool IsMissing);
+
+    /// <summary>A tier whose slices are listed.</summary>
+    private sealed record SlicePart(TierDescription Tier, SpaceState Space, SpaceShape Shape, ILayout Layout, PositionPlace[] Places)
+    {
+        /// <summary>Returns what a column has of a range of a row: offset in its slab and length, in bytes. Its strips follow each other there.</summary>
+        internal (long Offset, long Size) PieceOf(int column, long start, long length)
+        {
+            int columns = Shape.DataColumns;
+            long interleave = Shape.Interleave;
+            if (Shape.Parities > 0)   // data and parity change their columns from stripe to stripe
+            {
+                long first = start / (interleave * columns);
+                return (first * interleave, (((start + length - 1) / (interleave * columns)) + 1 - first) * interleave);
+            }
+
+            long end = start + length;
+            long offset = 0;
+            long size = 0;
+            for (long strip = start / interleave; strip * interleave < end; strip++)
+            {
+                if (strip % columns == column)
+                {
+                    long from = Math.Max(strip * interleave, start);
+                    offset = size == 0 ? (strip / columns * interleave) + from - (strip * interleave) : offset;
+                    size += Math.Min((strip + 1) * interleave, end) - from;
+                }
+            }
+
+            return (offset, size);
+        }
+    }
 }

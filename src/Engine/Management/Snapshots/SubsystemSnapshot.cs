@@ -90,7 +90,16 @@ public sealed class SubsystemSnapshot
     /// </summary>
     /// <param name="virtualDisk">The virtual disk; null: all.</param>
     /// <param name="physicalDisk">The physical disk that they are on; null: any.</param>
-    public IEnumerable<PhysicalExtent> Extents(Guid? virtualDisk = null, Guid? physicalDisk = null)
+    public IEnumerable<PhysicalExtent> Extents(Guid? virtualDisk = null, Guid? physicalDisk = null) =>
+        EachOf(virtualDisk, physicalDisk, static (extents, disk, on) => extents.Of(disk, on));
+
+    /// <summary>Returns where the slices of tiered virtual disks are that have a place, made while they are read.</summary>
+    /// <param name="virtualDisk">Identity of the virtual disk; null: of all that have tiers.</param>
+    /// <param name="physicalDisk">Identity of the physical disk that they are on; null: of any.</param>
+    public IEnumerable<SliceExtent> SliceExtents(Guid? virtualDisk = null, Guid? physicalDisk = null) =>
+        EachOf(virtualDisk, physicalDisk, static (extents, disk, on) => disk.IsTiered ? extents.SlicesOf(disk, on) : []);
+
+    private IEnumerable<T> EachOf<T>(Guid? virtualDisk, Guid? physicalDisk, Func<Extents, VirtualDiskDescription, DiskNumber?, IEnumerable<T>> list)
     {
         foreach (ManagedPoolSnapshot managed in ManagedPools)
         {
@@ -104,7 +113,7 @@ public sealed class SubsystemSnapshot
             Extents extents = new(pool);
             foreach (VirtualDiskDescription disk in managed.Descriptions.Where(disk => virtualDisk is null || disk.Id.Value == virtualDisk))
             {
-                foreach (PhysicalExtent extent in extents.Of(disk, on))
+                foreach (T extent in list(extents, disk, on))
                 {
                     yield return extent;
                 }

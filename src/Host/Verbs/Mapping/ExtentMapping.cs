@@ -30,6 +30,30 @@ internal sealed class ExtentMapping
         OperationalDetails = extent.IsStale ? s_stale : [],
     };
 
+    /// <summary>Maps one of a slice.</summary>
+    public PhysicalExtentInfo ToInfo(SliceExtent slice)
+    {
+        PhysicalExtentInfo extent = ToInfo(slice.Extent);
+        return new()
+        {
+            Slice = new SliceExtentInfo
+            {
+                SliceNumber = (uint)slice.Slice,
+                StorageTierFriendlyName = slice.TierName,
+                StorageTierUniqueId = extent.StorageTierUniqueId ?? "",
+                VirtualDiskUniqueId = extent.VirtualDiskUniqueId,
+                VirtualDiskOffset = extent.VirtualDiskOffset,
+                Size = extent.Size,
+                ColumnNumber = extent.ColumnNumber,
+                CopyNumber = extent.CopyNumber,
+                PhysicalDiskFriendlyName = slice.DiskName,
+                PhysicalDiskUniqueId = extent.PhysicalDiskUniqueId,
+                PhysicalDiskOffset = extent.PhysicalDiskOffset,
+                OperationalStatus = extent.OperationalStatus,
+            },
+        };
+    }
+
     private static string Known(Dictionary<Guid, string> known, Guid id, Func<Guid, string> format)
     {
         if (!known.TryGetValue(id, out string? text))

@@ -1,4 +1,5 @@
 using TierSpaces.Contracts;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
@@ -13,10 +14,24 @@ internal sealed class GetPhysicalExtentHandler(HostServices services) : VerbHand
         GetPhysicalExtentRequest request, ReplyBuilder<PhysicalExtentInfo> reply, CancellationToken cancellation)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
-        Guid? virtualDisk = request.VirtualDisk is { } disk ? all.VirtualDiskNames.One(disk).Id.Value : null;
+        VirtualDiskDescription? one = request.VirtualDisk is { } disk ? all.VirtualDiskNames.One(disk) : null;
+        Guid? virtualDisk = one?.Id.Value;
         Guid? physicalDisk = request.PhysicalDisk is { } physical ? all.Disks.One(physical).UniqueId : null;
         Guid? tier = request.StorageTier is { } named ? all.Tiers.One(named).UniqueId : null;
         ExtentMapping mapping = new ExtentMapping();
-        reply.Stream(all.Now.Extents(virtualDisk, physicalDisk).Where(extent => tier is null || extent.Tier == tier).Select(mapping.ToInfo));
+        if (request.Tier != true)
+        {
+            reply.Stream(all.Now.Extents(virtualDisk, physicalDisk).Where(extent => tier is null || extent.Tier == tier).Select(mapping.ToInfo));
+            return;
+        }
+
+        if (one is { IsTiered: false })
+        {
+            throw new StorageException(
+                StorageErrors.NotSupported, $"-Tier: virtual disk '{one.FriendlyName}' has no tiers.", "Leave it out. Only virtual disks made with -StorageTiers have.",
+                nameof(request.Tier));
+        }
+
+        reply.Stream(all.Now.SliceExtents(virtualDisk, physicalDisk).Where(slice => tier is null || slice.Extent.Tier == tier).Select(mapping.ToInfo));
     }
 }
