@@ -34,7 +34,9 @@ public sealed class MainJobTests : IDisposable
         _world.Ok("Connect-VirtualDisk", "d");
         JsonElement before = _world.One("Get-VirtualDisk", "d", "-Json");
         Scratch.Kill(_world.Scratch.Pair().Host);
-        JsonElement after = _world.One("Get-VirtualDisk", "d", "-Json");
+        JsonElement after = default;   // while the pool is being opened the host answers with what it knows
+        Scratch.Eventually("the disk is served", () =>
+            (after = _world.One("Get-VirtualDisk", "d", "-Json")).GetProperty("NbdUri").ValueKind == JsonValueKind.String);
         foreach (string property in (string[])["UniqueId", "NbdUri", "Size"])
         {
             Assert.Equal(before.GetProperty(property).ToString(), after.GetProperty(property).ToString());

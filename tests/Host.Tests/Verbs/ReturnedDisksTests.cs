@@ -36,7 +36,7 @@ public sealed class ReturnedDisksTests : IDisposable
         _scratch.Succeed("Set-EmulatedDiskFault", "ssd2", "-Pull");
         Scratch.Eventually("the virtual disk is detached", () => Status("v") == "Detached");
         Assert.Equal(("Unhealthy", "Lost"), (Text("HealthStatus", "Get-VirtualDisk", "v"), Text("State", "Get-VirtualDiskWriteCache", "v")));
-        Assert.Contains("bytes", Text("OtherOperationalStatusDescription", "Get-VirtualDisk", "v"), StringComparison.Ordinal);
+        Assert.Contains("B in it were not destaged", Text("OtherOperationalStatusDescription", "Get-VirtualDisk", "v"), StringComparison.Ordinal);
 
         Clear("ssd*");
         RequireAll("v", 1);

@@ -20,5 +20,5 @@ public sealed record GetPhysicalExtentRequest : StorageRequest<PhysicalExtentInf
     public string? PhysicalDisk { get; init; }
 
     [VerbParameter("Lists the slices of virtual disks with tiers that have a place, each with its tier and its number, instead of slabs.")]
-    public bool? Tier { get; init; }
+    public bool Tier { get; init; }
 }

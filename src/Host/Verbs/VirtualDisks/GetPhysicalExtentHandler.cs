@@ -19,7 +19,7 @@ internal sealed class GetPhysicalExtentHandler(HostServices services) : VerbHand
         Guid? physicalDisk = request.PhysicalDisk is { } physical ? all.Disks.One(physical).UniqueId : null;
         Guid? tier = request.StorageTier is { } named ? all.Tiers.One(named).UniqueId : null;
         ExtentMapping mapping = new ExtentMapping();
-        if (request.Tier != true)
+        if (!request.Tier)
         {
             reply.Stream(all.Now.Extents(virtualDisk, physicalDisk).Where(extent => tier is null || extent.Tier == tier).Select(mapping.ToInfo));
             return;
