@@ -126,7 +126,7 @@ Describe 'Reset-PhysicalDisk on a disk with <Name>' -Skip:([bool]$missing) -ForE
         $plan = & $program Reset-PhysicalDisk $name -WhatIf
         foreach ($line in wipefs --noheadings --output OFFSET,TYPE $image) {
             $offset, $type = $line.Trim() -split '\s+'
-            "$plan" | Should -Match "\($type\) at offset \d+ \($offset\)"
+            "$plan" | Should -Match "\($type\) at offset (0|[\d.]+ (bytes|[KMGT]B)( \(\d+ bytes\))?) \($offset\)"
         }
 
         Reset-PhysicalDisk $name -WhatIf

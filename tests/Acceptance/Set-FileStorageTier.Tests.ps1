@@ -42,7 +42,7 @@ Describe 'Set-FileStorageTier' {
 
         $refused = Get-WrittenError { Set-FileStorageTier -FilePath $volume/filler -DesiredStorageTierFriendlyName Data_Fast }
         $refused.FullyQualifiedErrorId | Should -Be 'StorageWMI 40000,Set-FileStorageTier'
-        "$refused" | Should -Match 'At most \d+ bytes more can be pinned to it'
+        "$refused" | Should -Match 'At most \d+ MB more can be pinned to it'
     }
 
     It 'refuses what is on no connected virtual disk, and what is not there' {
