@@ -15,6 +15,7 @@ internal sealed class SummaryReads(BufferPool buffers, RingMedium medium, Guid o
     private readonly Queue<(long Position, uint Checksum)> _left = new();
     private readonly Queue<Reading> _ahead = new(Ahead);
     private readonly int _bytes = (1 + Math.Min(CacheRing.PayloadMaxOf(length), CacheSummary.MaxPayloadBlocks)) * CacheRecord.BlockSize;
+    private int _begun;   // reads: the copies take turns
     private IoBuffer? _current;
 
     /// <summary>Header of the summary that was read.</summary>
@@ -118,7 +119,7 @@ internal sealed class SummaryReads(BufferPool buffers, RingMedium medium, Guid o
         {
             long room = (length - (next.Position % length)) * CacheRecord.BlockSize;
             IoBuffer buffer = buffers.Rent((int)Math.Min(_bytes, room));
-            int copy = (int)(next.Position / Ahead % medium.Copies);
+            int copy = _begun++ % medium.Copies;
             _ahead.Enqueue(new Reading(next, copy, buffer, medium.Read(copy, CacheRing.OffsetOf(next.Position, length), buffer)));
         }
     }
