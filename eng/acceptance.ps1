@@ -1,5 +1,6 @@
 # Runs the acceptance tests and writes "passed failed skipped" to a file, which is what eng/test.sh adds up. With -Package the module
-# comes from that package, installed where nothing of the repository is near; else it is the one of this tree.
+# comes from that package, installed where nothing of the repository is near; else it is the one of this tree. What failed is named in a
+# file beside that of the counts, .failed at its end.
 param(
     [Parameter(Mandatory)] [string] $CountsTo,
     [string[]] $Path = (Join-Path $PSScriptRoot '../tests/Acceptance'),
@@ -28,4 +29,8 @@ if ($Package) {
 # A block or file that broke before its tests ran is a failure that no test reports.
 $failed = $result.FailedCount + $result.FailedBlocksCount + $result.FailedContainersCount
 "$($result.PassedCount) $failed $($result.SkippedCount + $result.NotRunCount)" | Set-Content -LiteralPath $CountsTo
+$result.Failed + $result.FailedBlocks + $result.FailedContainers | ForEach-Object {
+    "FAILED acceptance: $($_.ExpandedPath ?? $_.Item)"
+    $_.ErrorRecord | Select-Object -First 1 | ForEach-Object { "    $("$_".Split("`n") | Select-Object -First 6 | Join-String -Separator "`n    ")" }
+} | Set-Content -LiteralPath "$CountsTo.failed"
 exit [int]($failed -gt 0)

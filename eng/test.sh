@@ -194,12 +194,16 @@ end_simulation
 
 # Failures are repeated at the end, where the last lines of a long run are read.
 for report in "$reports"/*.xml; do
-    awk -v suite="$(basename "$report" .xml)" '
-        /<test / { failed = /result="Fail"/; if (failed && match($0, / name="[^"]*"/)) print "FAILED " suite ":" substr($0, RSTART + 6, RLENGTH - 6) }
-        failed && /<message>/ { told = 12 }
-        failed && told > 0 { print "    " substr($0, 1, 400); told-- }
-        /<\/failure>/ { told = 0 }' "$report"
+    # Each element that is looked at begins a line: whole collections are on one line else.
+    sed -E 's/<(test|error|message|output|failure|stack-trace) ?/\n&/g; s/<\/(test|message|error)>/&\n/g' "$report" | awk -v suite="$(basename "$report" .xml)" '
+        /^<test / { failed = /result="Fail"/ }
+        /^<error / { failed = 1 }
+        /^<(test|error) / && failed && match($0, / (name|type)="[^"]*"/) { print "FAILED " suite ":" substr($0, RSTART, RLENGTH) }
+        /^<message>/ && failed { left = 12 }
+        failed && left > 0 { print "    " substr($0, 1, 400); left-- }
+        /<\/message>/ { left = 0 }'
 done
+cat "$reports"/*.failed 2>/dev/null
 grep -hE '^seed [0-9]+: |VIOLATION' "$reports/simulation.txt" 2>/dev/null | head -n 20
 
 echo

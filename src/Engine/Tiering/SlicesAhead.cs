@@ -31,6 +31,7 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
     private readonly Queue<(long Ns, List<int> Slices)> _batches = new();   // by the time of their commit
     private bool _isWatching;   // the task that takes places back
     private int _givingBack;    // tasks that take places back so that a tier has room
+    private bool _hasLeftovers; // those of an earlier opening are being looked at
 
     /// <summary>Takes those of some slices out of the map that read as zeros.</summary>
     internal Func<List<int>, LaneTask<Nothing>> FreeUnwritten { get; set; } = null!;
@@ -83,6 +84,7 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
         List<int> left = [.. table.Map.Enumerate().Where(static place => place.Entry.Reason == SliceReason.Ahead).Select(static place => place.Slice)];
         if (left.Count > 0)
         {
+            _hasLeftovers = true;
             ResolveLeftovers(left).Forget();
         }
     }
@@ -107,8 +109,17 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
         return true;
     }
 
-    /// <summary>Takes back all that was given ahead.</summary>
-    internal LaneTask<Nothing> GiveBackAll() => GiveBack(_slices);
+    /// <summary>Takes back all that was given ahead, by an earlier opening too.</summary>
+    internal async LaneTask<Nothing> GiveBackAll()
+    {
+        await GiveBack(_slices);
+        while (_hasLeftovers)
+        {
+            await status.SlotsFreed.Wait();
+        }
+
+        return default;
+    }
 
     private async LaneTask<Nothing> GiveBack(IEnumerable<int> slices)
     {
@@ -160,6 +171,9 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
 
             await Resolve(unwritten, written);
         }
+
+        _hasLeftovers = false;
+        status.SlotsFreed.NotifyAll();
     }
 
     private async LaneTask<Nothing> Resolve(List<int> unwritten, List<int> written)

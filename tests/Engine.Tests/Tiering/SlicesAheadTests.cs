@@ -134,6 +134,18 @@ public sealed class SlicesAheadTests
         Assert.Equal([4], Mapped(TiersOf(world)));
     }
 
+    [Fact]
+    public void A_plan_right_after_the_opening_has_the_room_of_those_that_were_left()
+    {
+        PoolWorld world = NewWorld([10, 10]);
+        Write(world, 4, 7);
+        world = world.Cut(5, (_, _, _) => false);
+        Assert.Equal("", world.Lane.Run(world.Open()));
+        Assert.NotEqual([4], Mapped(TiersOf(world)));
+        world.Lane.Run(TiersOf(world).GiveAheadBack());
+        Assert.Equal([4], Mapped(TiersOf(world)));
+    }
+
     // Zeroes that are to keep their room keep the place, over a crash too.
     [Fact]
     public void Room_that_is_to_be_kept_is_kept()
