@@ -12,6 +12,8 @@ namespace TierSpaces.Acceptance;
 /// </summary>
 internal sealed class Home : IDisposable
 {
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(90);
+
     private readonly List<string> _mounts = [];
 
     internal Home()
@@ -165,12 +167,12 @@ internal sealed class Home : IDisposable
         return watch.Elapsed;
     }
 
-    /// <summary>Waits until a condition holds, 30 s at most.</summary>
+    /// <summary>Waits until a condition holds. Promised times are measured by the tests of them.</summary>
     internal void Eventually(string what, Func<bool> holds, int pollMilliseconds = 50)
     {
         for (Stopwatch watch = Stopwatch.StartNew(); !holds(); Thread.Sleep(pollMilliseconds))
         {
-            Assert.True(watch.Elapsed < TimeSpan.FromSeconds(30), $"Not within 30 s: {what}.\n{Log()}");
+            Assert.True(watch.Elapsed < s_patience, $"Not within {s_patience.TotalSeconds} s: {what}.\n{Log()}");
         }
     }
 

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -51,14 +52,15 @@ public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<(OpenVirtualDisk 
     public async LaneTask<JobAdvance> Advance(long cursor)
     {
         IReadOnlyList<(OpenVirtualDisk Disk, ILane Lane)> all = disks();
-        OpenVirtualDisk[] open = [.. all.Select(static one => one.Disk)];
-        if (RebalancePlanner.Next(pool, open, (disk, move, to) => !_failed.Contains((disk.Description.Id.Value, move, to))) is not var (disk, move, to))
+        VirtualDiskDescription[] open = [.. all.Select(static one => one.Disk.Description)];
+        if (RebalancePlanner.Next(pool, open, (disk, move, to) => !_failed.Contains((disk.Id.Value, move, to))) is not var (disk, move, to))
         {
             return new JobAdvance(cursor, 0, true);
         }
 
         _isMoving = true;
-        RepairEnd end = await new SlabMover(pool, disk).Move(move, [to], Breaks.On(all[Array.IndexOf(open, disk)].Lane));
+        (OpenVirtualDisk moved, ILane lane) = all[Array.IndexOf(open, disk)];
+        RepairEnd end = await new SlabMover(pool, moved).Move(move, [to], Breaks.On(lane));
         _isMoving = false;
         _moveEnded.NotifyAll();
         if (end == RepairEnd.Done)
@@ -67,7 +69,7 @@ public sealed class OptimizeStep(Pool pool, Func<IReadOnlyList<(OpenVirtualDisk 
         }
         else
         {
-            _failed.Add((disk.Description.Id.Value, move, to));
+            _failed.Add((disk.Id.Value, move, to));
         }
 
         return pool.HasLostQuorum

@@ -39,6 +39,25 @@ public sealed class PoolSnapshot : IPoolReader
         Allocator = pool.Allocator.Copy(State, IsUsable);
     }
 
+    private PoolSnapshot(PoolSnapshot before, PoolState state)
+    {
+        Id = before.Id;
+        State = state;
+        View = before.View;
+        LostReason = before.LostReason;
+        FullMember = before.FullMember;
+        PausedSince = before.PausedSince;
+        Outside = before.Outside;
+        UtcNow = before.UtcNow;
+        _members = before._members;
+        _mostPages = before._mostPages;
+        _find = before._find;
+        _seed = before._seed;
+        _identities = before._identities;
+        _usedPages = new Lazy<long>(() => CheckpointPages.CountUpTo(State));
+        Allocator = before.Allocator.Copy(State, IsUsable);
+    }
+
     /// <inheritdoc/>
     public PoolId Id { get; }
 
@@ -77,6 +96,22 @@ public sealed class PoolSnapshot : IPoolReader
 
     /// <inheritdoc/>
     public IPoolReader? FindPool(PoolId id) => _find(id);
+
+    /// <summary>
+    /// Returns the pool as it would be after one more change, in which the reservations of this one go on but for those that the change maps. This one is not
+    /// used any more.
+    /// </summary>
+    /// <exception cref="InvalidRecordException">The change contradicts the state.</exception>
+    internal PoolSnapshot After(MetadataRecord record)
+    {
+        PoolState state = State.Apply(record);
+        if (record is RowsMapped mapped)
+        {
+            Allocator.Committed(mapped);
+        }
+
+        return new PoolSnapshot(this, state);
+    }
 
     /// <summary>Returns an identity that no object of a pool ever gets: the object is planned and not made.</summary>
     public Guid NewGuid()

@@ -11,11 +11,11 @@ namespace TierSpaces.Engine.VirtualDisks;
 public static class RebalancePlanner
 {
     /// <summary>The next move, or null when nothing would be gained.</summary>
-    /// <param name="pool">The pool.</param>
+    /// <param name="pool">The pool: itself on its lane, or a snapshot.</param>
     /// <param name="disks">Its open virtual disks.</param>
     /// <param name="mayMove">Whether a move may be chosen; null: every one.</param>
-    public static (OpenVirtualDisk Disk, SlabMove Move, DiskNumber To)? Next(
-        Pool pool, IReadOnlyList<OpenVirtualDisk> disks, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove = null)
+    public static (VirtualDiskDescription Disk, SlabMove Move, DiskNumber To)? Next(
+        IPoolReader pool, IReadOnlyList<VirtualDiskDescription> disks, Func<VirtualDiskDescription, SlabMove, DiskNumber, bool>? mayMove = null)
     {
         List<DiskState> usable = Usable(pool);
         for (int full = usable.Count - 1; full > 0; full--)
@@ -23,7 +23,7 @@ public static class RebalancePlanner
             for (int empty = 0; empty < full && IsGain(usable[full], usable[empty]); empty++)
             {
                 DiskNumber to = usable[empty].Description.Number;
-                foreach (OpenVirtualDisk disk in disks)
+                foreach (VirtualDiskDescription disk in disks)
                 {
                     if (Find(pool, disk, usable[full].Description.Number, to, mayMove) is { } move)
                     {
@@ -37,17 +37,17 @@ public static class RebalancePlanner
     }
 
     /// <summary>Slabs above the even share of their disks: about as many as there are to move.</summary>
-    public static long Surplus(Pool pool)
+    public static long Surplus(IPoolReader pool)
     {
         List<DiskState> usable = Usable(pool);
         double fill = usable.Sum(disk => (double)disk.UsedSlabs) / Math.Max(1, usable.Sum(disk => (double)disk.Description.SlabCount));
         return usable.Sum(disk => Math.Max(0, (long)(disk.UsedSlabs - (fill * disk.Description.SlabCount))));
     }
 
-    private static List<DiskState> Usable(Pool pool) =>
+    private static List<DiskState> Usable(IPoolReader pool) =>
     [
         .. pool.State.Disks.Values
-            .Where(disk => disk.Description.Usage == DiskUsage.AutoSelect && pool.Disk(disk.Description.Number) is not null)
+            .Where(disk => disk.Description.Usage == DiskUsage.AutoSelect && pool.IsUsable(disk.Description.Number))
             .OrderBy(Fill).ThenBy(disk => disk.Description.Number.Value),
     ];
 
@@ -56,15 +56,16 @@ public static class RebalancePlanner
     private static bool IsGain(DiskState from, DiskState to) =>
         (from.UsedSlabs * (double)to.Description.SlabCount) > ((to.UsedSlabs + 1.0) * from.Description.SlabCount);
 
-    private static SlabMove? Find(Pool pool, OpenVirtualDisk disk, DiskNumber from, DiskNumber to,
-        Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove) =>
-        disk.Description.Parts.Select(part => FindIn(pool, disk, part, from, to, mayMove)).FirstOrDefault(static move => move is not null);
+    private static SlabMove? Find(
+        IPoolReader pool, VirtualDiskDescription disk, DiskNumber from, DiskNumber to, Func<VirtualDiskDescription, SlabMove, DiskNumber, bool>? mayMove) =>
+        disk.Parts.Select(part => FindIn(pool, disk, part, from, to, mayMove)).FirstOrDefault(static move => move is not null);
 
     private static SlabMove? FindIn(
-        Pool pool, OpenVirtualDisk disk, TierDescription part, DiskNumber from, DiskNumber to, Func<OpenVirtualDisk, SlabMove, DiskNumber, bool>? mayMove)
+        IPoolReader pool, VirtualDiskDescription disk, TierDescription part, DiskNumber from, DiskNumber to,
+        Func<VirtualDiskDescription, SlabMove, DiskNumber, bool>? mayMove)
     {
-        SlabMover mover = new(pool, disk);
-        AllocationPreferences preferences = AllocationPreferences.For(disk.Description, part);
+        SlabMovePlan plan = new(pool, null, disk);
+        AllocationPreferences preferences = AllocationPreferences.For(disk, part);
         DiskDescription target = pool.State.Disks[to].Description;
         if ((preferences.Media is { } media && target.Media() != media)
             || (!preferences.AllowedDisks.IsDefaultOrEmpty && !preferences.AllowedDisks.Contains(to)) || !RowRule.IsKnown(target, preferences))
@@ -77,7 +78,7 @@ public static class RebalancePlanner
             for (int position = 0; position < row.Mapping.Sources.Length; position++)
             {
                 SlabMove move = new(index, position, from, part.Number);
-                if (row.Mapping.Sources[position].Disk == from && mover.Fits(move, to) && mover.CanMove(move)
+                if (row.Mapping.Sources[position].Disk == from && plan.Fits(move, to) && plan.CanMove(move)
                     && mayMove?.Invoke(disk, move, to) != false)
                 {
                     return move;

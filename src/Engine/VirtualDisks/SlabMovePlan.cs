@@ -44,38 +44,36 @@ internal sealed class SlabMovePlan(IPoolReader pool, IPoolReader? remote, Virtua
     /// <summary>Copies of rings that belong on disks of usage Journal, are elsewhere, and have room there.</summary>
     internal List<SlabMove> MisplacedRings() => [.. Rings().Where(IsMisplaced)];
 
-    /// <summary>
-    /// The same as <see cref="Moves"/> with the slabs that each would go to, in the order of <see cref="SlabsAt"/>, moved one after another now; empty where
-    /// there is no room.
-    /// </summary>
-    internal List<(SlabMove Move, SlabRef[] To)> Targets(bool givesUpMissing)
-    {
-        List<(IPoolReader Pool, SlabRef[] Slabs)> reserved = [];
-        List<(SlabMove Move, SlabRef[] To)> targets = [];
-        Dictionary<(int Row, int Part), List<DiskNumber>> taken = [];
-        foreach (SlabMove move in Moves(givesUpMissing))
-        {
-            if (!taken.TryGetValue((move.Row, move.Part), out List<DiskNumber>? ofRow))
-            {
-                taken[(move.Row, move.Part)] = ofRow = [];
-            }
-
-            SlabRef[] target = move.IsRing ? ReserveRing(move, [], ofRow) : Reserve(pool, DataPreferences(move, ofRow), []);
-            reserved.Add((PoolOf(move), target));
-            targets.Add((move, target));
-            ofRow.AddRange(target.Take(1).Select(static slab => slab.Disk));
-        }
-
-        reserved.ForEach(static part => part.Pool.Allocator.Release(part.Slabs));
-        return targets;
-    }
-
     /// <summary>The pool whose disks a move is between.</summary>
     internal IPoolReader PoolOf(SlabMove move) => move.Row == SlabMove.Cache ? CachePool : pool;
 
     /// <summary>The slabs that move: a copy of a ring moves as a whole.</summary>
     internal SlabRef[] SlabsAt(SlabMove move) => move.IsRing
         ? [.. RingOf(move)!.EnumerateRows().Select(row => row.Row.Mapping.Sources[move.Position])] : [Data(move).Row(move.Row)!.Mapping.Sources[move.Position]];
+
+    /// <summary>Whether every byte of a slab could be copied to another place now, as far as the pool knows.</summary>
+    internal bool CanMove(SlabMove move) => move.IsRing ? RingOf(move) is not null : Data(move).Row(move.Row) is { } row
+        && (!row.Mapping.IsInitialized || CopySurvey.CanGive(pool, disk.Part(move.Part)!, row, move.Position));
+
+    /// <summary>Room for a slab, or for a whole copy of a ring on one disk; empty when there is none.</summary>
+    /// <param name="move">The move.</param>
+    /// <param name="targets">Disks that it may go to; empty: any that fits.</param>
+    internal SlabRef[] Reserve(SlabMove move, ImmutableArray<DiskNumber> targets) =>
+        move.IsRing ? ReserveRing(move, targets) : Reserve(pool, DataPreferences(move), targets);
+
+    /// <summary>The record by which slabs take the places of those that move, in the order of <see cref="SlabsAt"/>.</summary>
+    internal RowsMapped RecordOf(SlabMove move, SlabRef[] to)
+    {
+        SpaceState space = move.IsRing ? RingOf(move)! : Data(move);
+        RowMapping[] rows = move.IsRing ? [.. space.EnumerateRows().Select(static row => row.Row.Mapping)] : [space.Row(move.Row)!.Mapping];
+        RowMapping[] moved = [.. rows.Select((row, i) =>
+        {
+            SlabRef[] sources = row.Sources.ToArray();
+            sources[move.Position] = to[i];
+            return new RowMapping(sources, isInitialized: row.IsInitialized);
+        })];
+        return new RowsMapped(space.Description.Id, Math.Max(move.Row, 0), moved[0].Sources.Length, moved);
+    }
 
     /// <summary>Whether a slab on a disk that slabs are to leave is one of these: a ring stays on a disk for journals that is there.</summary>
     internal bool MustLeave(SlabMove move) =>
@@ -122,8 +120,8 @@ internal sealed class SlabMovePlan(IPoolReader pool, IPoolReader? remote, Virtua
         .Prepend(new SlabMove(SlabMove.Cache, 0, default)).SelectMany(ring =>
             (RingOf(ring)?.Row(0)?.Mapping.Sources.ToArray() ?? []).Select((slab, copy) => ring with { Position = copy, From = slab.Disk }));
 
-    internal AllocationPreferences DataPreferences(SlabMove move, IEnumerable<DiskNumber>? taken = null) =>
-        AllocationPreferences.For(disk, disk.Part(move.Part)!) with { ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
+    private AllocationPreferences DataPreferences(SlabMove move) =>
+        AllocationPreferences.For(disk, disk.Part(move.Part)!) with { ExcludedDisks = Excluded(move) };
 
     /// <summary>Whether a disk may take a slab: none of the row is on it, and its fault domain may hold one more.</summary>
     internal bool Fits(SlabMove move, DiskNumber target) => RuleOf(move).Fits(RowOf(move), move.Position, PoolOf(move).State.Disks[target].Description);
@@ -136,11 +134,11 @@ internal sealed class SlabMovePlan(IPoolReader pool, IPoolReader? remote, Virtua
         : CachePool.State.Space(disk.CacheSpace);
 
     /// <summary>Room for a whole copy of a ring on one disk; empty when there is none.</summary>
-    internal SlabRef[] ReserveRing(SlabMove move, ImmutableArray<DiskNumber> targets, IEnumerable<DiskNumber>? taken = null)
+    private SlabRef[] ReserveRing(SlabMove move, ImmutableArray<DiskNumber> targets)
     {
         int count = RingOf(move)!.EnumerateRows().Count();
         List<SlabRef> reserved = [];
-        AllocationPreferences preferences = RingPreferences(move) with { ExcludedDisks = [.. Excluded(move), .. taken ?? []] };
+        AllocationPreferences preferences = RingPreferences(move) with { ExcludedDisks = Excluded(move) };
         while (reserved.Count < count && Reserve(PoolOf(move), preferences, reserved.Count == 0 ? targets : [reserved[0].Disk]) is [var slab])
         {
             reserved.Add(slab);
@@ -155,7 +153,7 @@ internal sealed class SlabMovePlan(IPoolReader pool, IPoolReader? remote, Virtua
         return [];
     }
 
-    internal static SlabRef[] Reserve(IPoolReader at, AllocationPreferences preferences, ImmutableArray<DiskNumber> targets)
+    private static SlabRef[] Reserve(IPoolReader at, AllocationPreferences preferences, ImmutableArray<DiskNumber> targets)
     {
         AllocationPreferences wanted = targets.IsDefaultOrEmpty ? preferences : preferences with { AllowedDisks = targets };
         return at.Allocator.TryReserveRow(1, 1, wanted, out SlabRef[] row, out _)

@@ -63,8 +63,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     private bool IsOn(SlabMove move, Pool from, DiskNumber disk) => move.From == disk && PoolOf(move) == from;
 
     /// <summary>Whether every byte of a slab could be copied to another place now, as far as the pool knows.</summary>
-    internal bool CanMove(SlabMove move) => move.IsRing || (Now.Data(move).Row(move.Row) is { } row
-        && (!row.Mapping.IsInitialized || CopySurvey.CanGive(pool, open.Description.Part(move.Part)!, row, move.Position)));
+    internal bool CanMove(SlabMove move) => Now.CanMove(move);
 
     private bool HasTarget(SlabMove move, Dictionary<string, bool> known)
     {
@@ -72,7 +71,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
         string key = $"{Math.Min(move.Row, 0)}:{move.Part}:{move.Position}:{string.Join(',', row.Select(slab => slab.Disk.Value))}";
         if (!known.TryGetValue(key, out bool has))
         {
-            SlabRef[] target = move.IsRing ? Now.ReserveRing(move, []) : SlabMovePlan.Reserve(pool, Now.DataPreferences(move), []);
+            SlabRef[] target = Now.Reserve(move, []);
             PoolOf(move).Allocator.Release(target);
             known[key] = has = target.Length > 0;
         }
@@ -92,7 +91,7 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
     private async LaneTask<RepairEnd> MoveData(SlabMove move, ImmutableArray<DiskNumber> targets, IWorkPacer pacer)
     {
         if (Now.Data(move).Row(move.Row) is not { } row || row.Mapping.Sources[move.Position].Disk != move.From
-            || !CanMove(move) || SlabMovePlan.Reserve(pool, Now.DataPreferences(move), targets) is not [var target])
+            || !CanMove(move) || Now.Reserve(move, targets) is not [var target])
         {
             return RepairEnd.Incomplete;
         }
@@ -107,17 +106,8 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
         async LaneTask<IoError> Commit()
         {
-            RowMapping now = Now.Data(move).Row(move.Row)!.Mapping;
-            SlabRef[] sources = now.Sources.ToArray();
-            if (sources[move.Position] != source)
-            {
-                return IoError.Io;   // another move was faster, and frees the source itself
-            }
-
-            sources[move.Position] = target;
-            CommitResult result = await pool.Commit(
-                new RowsMapped(Now.Data(move).Description.Id, move.Row, sources.Length, [new RowMapping(sources, isInitialized: now.IsInitialized)]));
-            return PoolSpaceHost.ErrorOf(result);
+            // Another move may have been faster, and frees the source itself.
+            return Now.SlabsAt(move)[0] == source ? PoolSpaceHost.ErrorOf(await pool.Commit(Now.RecordOf(move, [target]))) : IoError.Io;
         }
     }
 
@@ -128,9 +118,8 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
             return RepairEnd.Incomplete;   // given up since it was planned
         }
 
-        RowMapping[] rows = [.. ring.EnumerateRows().Select(row => row.Row.Mapping)];
-        SlabRef[] old = Array.ConvertAll(rows, row => row.Sources[move.Position]);
-        SlabRef[] target = Now.ReserveRing(move, targets);
+        SlabRef[] old = Now.SlabsAt(move);
+        SlabRef[] target = Now.Reserve(move, targets);
         if (target.Length == 0)
         {
             return RepairEnd.Incomplete;
@@ -150,20 +139,8 @@ public sealed class SlabMover(Pool pool, OpenVirtualDisk open)
 
         async LaneTask<IoError> Commit()
         {
-            if (Now.RingOf(move) is not { } now || now.Description.Id != ring.Description.Id
-                || now.EnumerateRows().Where((row, i) => row.Row.Mapping.Sources[move.Position] != old[i]).Any())
-            {
-                return IoError.Io;
-            }
-
-            RowMapping[] moved = [.. rows.Select((_, i) =>
-            {
-                SlabRef[] sources = now.Row(i)!.Mapping.Sources.ToArray();
-                sources[move.Position] = target[i];
-                return new RowMapping(sources);
-            })];
-            CommitResult result = await at.Commit(new RowsMapped(ring.Description.Id, 0, moved[0].Sources.Length, moved));
-            return PoolSpaceHost.ErrorOf(result);
+            bool isAsItWas = Now.RingOf(move)?.Description.Id == ring.Description.Id && Now.SlabsAt(move).SequenceEqual(old);
+            return isAsItWas ? PoolSpaceHost.ErrorOf(await at.Commit(Now.RecordOf(move, target))) : IoError.Io;
         }
     }
 

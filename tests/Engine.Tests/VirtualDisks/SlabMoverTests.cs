@@ -90,11 +90,11 @@ public class SlabMoverTests
         SetUsage(world, new DiskNumber(5), DiskUsage.Retired);
         byte[] data = Write(world, 24 * Mebibyte);
         SetUsage(world, new DiskNumber(5), DiskUsage.AutoSelect);
-        OpenVirtualDisk[] disks = [world.VirtualDisk!];
+        VirtualDiskDescription[] disks = [world.VirtualDisk!.Description];
         int moves = 0;
         while (RebalancePlanner.Next(world.Pool!, disks) is { } next)
         {
-            Assert.Equal(RepairEnd.Done, world.Lane.Run(new SlabMover(world.Pool!, next.Disk).Move(next.Move, [next.To], new SimPacer(world.Lane))));
+            Assert.Equal(RepairEnd.Done, world.Lane.Run(new SlabMover(world.Pool!, world.VirtualDisk!).Move(next.Move, [next.To], new SimPacer(world.Lane))));
             Assert.True(++moves < 100, "never ends");
         }
 

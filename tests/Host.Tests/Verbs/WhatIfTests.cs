@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using TierSpaces.Contracts;
@@ -225,6 +226,59 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         Assert.Equal(Steps(await AskAsync("Remove-VirtualDisk", remove)), Steps(await host.SendAsync("Remove-VirtualDisk", remove)));
     }
 
+    [Fact]
+    public async Task Slabs_that_move_are_listed_with_their_offsets_and_go_there()
+    {
+        await host.SendAsync("New-PhysicalDisk", new()
+        {
+            ["Path"] = Enumerable.Range(1, 4).Select(i => host.Image($"move{i}")).ToArray(), ["Size"] = 128 << 20, ["MediaType"] = "SSD",
+        });
+        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "moving", ["PhysicalDisks"] = new[] { "move1", "move2", "move3" } });
+        await host.SendAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "moving" }, ["FriendlyName"] = "moved", ["Size"] = 24 << 20, ["ProvisioningType"] = "Fixed",
+        });
+        await host.SendAsync("Add-PhysicalDisk", new() { ["StoragePoolFriendlyName"] = "moving", ["PhysicalDisks"] = new[] { "move4" } });
+
+        foreach ((string verb, Dictionary<string, object?> request) in ((string, Dictionary<string, object?>)[])
+        [
+            ("Optimize-StoragePool", new() { ["FriendlyName"] = new[] { "moving" } }),
+            ("Set-PhysicalDisk", new() { ["FriendlyName"] = "move2", ["Usage"] = "Retired" }),
+        ])
+        {
+            HashSet<string> expected = await PlacesAsync();
+            string[] said = Steps(await AskAsync(verb, request));
+            MatchCollection[] moves = [.. said.Where(static line => line.StartsWith("Move ", StringComparison.Ordinal) && !line.Contains("log"))
+                .Select(line => Move().Matches(line))];
+            Assert.NotEmpty(moves);
+            foreach (Match move in moves.SelectMany(static line => line))
+            {
+                string[] disks = [.. Disk().Matches(said.First(line => line.Contains(move.Value))).Select(static name => name.Groups[1].Value)];
+                Assert.True(expected.Remove($"{disks[0]} {move.Groups[1].Value}"));
+                Assert.True(expected.Add($"{disks[1]} {move.Groups[2].Value}"));
+            }
+
+            Assert.Equal("[]", (await host.SendAsync(verb, request)).GetProperty("Errors").ToString());
+            for (Stopwatch watch = Stopwatch.StartNew(); !expected.SetEquals(await PlacesAsync()); await Task.Delay(50))
+            {
+                Assert.True(watch.Elapsed < TimeSpan.FromSeconds(90), $"{string.Join('\n', said)}\n{string.Join('\n', await PlacesAsync())}");
+            }
+        }
+
+        string[] cache = Steps(await AskAsync("Set-VirtualDisk", new() { ["FriendlyName"] = "moved", ["WriteCacheSize"] = 3 << 20 }));
+        Assert.True(
+            cache.Count(static line => Regex.IsMatch(line, "^Place the write cache on physical disk 'move[0-9]': 3 slabs of 1 MB, offsets .*, .*, .*")) == 2,
+            string.Join('\n', cache));
+
+        async Task<HashSet<string>> PlacesAsync()
+        {
+            Dictionary<string, string> names = (await host.SendAsync("Get-PhysicalDisk", [])).GetProperty("Objects").EnumerateArray()
+                .ToDictionary(one => one.GetProperty("UniqueId").GetString()!, one => one.GetProperty("FriendlyName").GetString()!);
+            return [.. (await ExtentsAsync("moved")).Select(extent =>
+                $"{names[extent.GetProperty("PhysicalDiskUniqueId").GetString()!]} {SizeText.Exact(extent.GetProperty("PhysicalDiskOffset").GetInt64())}")];
+        }
+    }
+
     /// <summary>Each physical disk has the slabs of each column and copy that its line says.</summary>
     private async Task IsWhereSaid(string disk, string[] said, int known)
     {
@@ -252,6 +306,9 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
 
     [GeneratedRegex("column ([0-9]+) copy ([0-9]+): ([0-9]+)")]
     private static partial Regex Part();
+
+    [GeneratedRegex("([0-9.,]+ [KMGT]?B(?: \\([^)]*\\))?) to ([0-9.,]+ [KMGT]?B(?: \\([^)]*\\))?)")]
+    private static partial Regex Move();
 
     [GeneratedRegex("physical disk '([^']+)'")]
     private static partial Regex Disk();

@@ -153,18 +153,8 @@ public sealed class PhysicalDiskService
                 return new Changed(disk.DeviceId, Guid.Empty);
             }
 
-            DiskPlace moved = DiskPlace.Of(member).With(place ?? new PlaceChange());
-            DiskDescription changed = member with
-            {
-                FaultDomainPath = moved.Path,
-                EnclosureNumber = moved.EnclosureNumber,
-                SlotNumber = moved.SlotNumber,
-                FriendlyName = name ?? member.FriendlyName,
-                Description = description ?? member.Description,
-                MediaTypeCode = mediaType is { } media ? (ushort)media : member.MediaTypeCode,
-                Usage = usage ?? member.Usage,
-            };
-            Commits.Require(await managed.Pool!.Commit(new DiskChanged(changed)), member.FriendlyName);
+            Commits.Require(
+                await managed.Pool!.Commit(new DiskChanged(Changes(member, name, description, mediaType, usage, place))), member.FriendlyName);
             if (usage is not (null or DiskUsage.Retired))
             {
                 _reliability.SetPastThreshold(id, false);   // it is to be used all the same
@@ -215,9 +205,51 @@ public sealed class PhysicalDiskService
         .Select(static found => $"{found.Rows} rows of virtual disk '{found.FriendlyName}' do not keep to its fault domains where the disks are now. "
             + "Retire a disk of them to move its slabs (Set-PhysicalDisk -Usage Retired), or copy the data to a new virtual disk.");
 
-    /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
-    public Task<bool> CheckSetAsync(Guid id, string? name, DiskUsage? usage, PlaceChange? place = null) =>
-        _core.Verbs.Check(() => _diskChecks.TakeChangeable(id, name, usage, place));
+    /// <summary>
+    /// Refuses what <see cref="SetAsync"/> would refuse, and returns the slabs that leave their disks in consequence: those of virtual disks that are
+    /// repaired by themselves then, one virtual disk after another.
+    /// </summary>
+    public Task<SlabMoves> PlanSetAsync(Guid id, string? name, MediaType? mediaType, DiskUsage? usage, PlaceChange? place = null) => _core.Verbs.Plan(
+        (Dictionary<PoolId, PoolSnapshot> Pools, PoolId Pool, DiskChanged Change, DiskToPlan[] Disks)? () =>
+        {
+            if (_diskChecks.TakeChangeable(id, name, usage, place) is not var (managed, member))
+            {
+                return null;
+            }
+
+            DiskToPlan[] disks = [.. _core.Pools.UsersOf(managed)
+                .Select(static user => new DiskToPlan(user.OwnerPool.Id, user.Disk.Description.Id, user.Disk.Status.RemotePool))];
+            return (_core.Pools.Snapshot(), managed.Id, new DiskChanged(Changes(member, name, null, mediaType, usage, place)), disks);
+        },
+        static at => at is var (pools, pool, change, disks) ? PlanChange(pools, pool, change, disks) : new SlabMoves(0, []));
+
+    private static SlabMoves PlanChange(Dictionary<PoolId, PoolSnapshot> pools, PoolId pool, DiskChanged change, DiskToPlan[] disks)
+    {
+        SlabForecast forecast = new(pools);
+        Dictionary<DiskToPlan, List<SlabMove>> before = disks.ToDictionary(static disk => disk, disk => forecast.Leaving(disk, givesUpMissing: false));
+        forecast.Change(pool, change);
+        foreach (DiskToPlan disk in disks)
+        {
+            forecast.Move(disk, [.. forecast.Leaving(disk, givesUpMissing: false).Except(before[disk])]);
+        }
+
+        return new SlabMoves(pools[pool].Slabs.DataBytes, forecast.Moves());
+    }
+
+    private static DiskDescription Changes(DiskDescription member, string? name, string? description, MediaType? mediaType, DiskUsage? usage, PlaceChange? place)
+    {
+        DiskPlace moved = DiskPlace.Of(member).With(place ?? new PlaceChange());
+        return member with
+        {
+            FaultDomainPath = moved.Path,
+            EnclosureNumber = moved.EnclosureNumber,
+            SlotNumber = moved.SlotNumber,
+            FriendlyName = name ?? member.FriendlyName,
+            Description = description ?? member.Description,
+            MediaTypeCode = mediaType is { } media ? (ushort)media : member.MediaTypeCode,
+            Usage = usage ?? member.Usage,
+        };
+    }
 
     /// <summary>
     /// Clears what an unpooled disk holds, of a pool and of other software, so that it can be pooled. Answers with the signatures that were erased.

@@ -13,6 +13,8 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Spreads the slabs of pools over their disks: one job per pool.</summary>
 public sealed class RebalanceService
 {
+    private const int PlannedMost = 1024;   // slabs: each of them goes over the rows of the pool
+
     private readonly SubsystemCore _core;
     private readonly JobRunner _runner;
 
@@ -30,8 +32,21 @@ public sealed class RebalanceService
         return JobStatus.Of(job);
     });
 
-    /// <summary>Refuses what <see cref="OptimizeAsync"/> would refuse.</summary>
-    public Task<bool> CheckOptimizeAsync(Guid id) => _core.Verbs.Check(() => _core.Pools.TakeOpen(id).RequireWritable());
+    /// <summary>Returns the slabs that <see cref="OptimizeAsync"/> would move, the first 1,024 of them. Refuses what that would refuse.</summary>
+    public Task<SlabMoves> PlanAsync(Guid id) => _core.Verbs.Plan(
+        () =>
+        {
+            ManagedPool managed = _core.Pools.TakeOpen(id);
+            managed.RequireWritable();
+            VirtualDiskDescription[] disks = [.. managed.VirtualDisks.Values.Select(static disk => disk.Description)];
+            return (Pools: _core.Pools.Snapshot(), managed.Id, Disks: disks);
+        },
+        static at =>
+        {
+            SlabForecast forecast = new(at.Pools);
+            long more = forecast.Rebalance(at.Id, at.Disks, PlannedMost);
+            return new SlabMoves(at.Pools[at.Id].Slabs.DataBytes, forecast.Moves(), more);
+        });
 
     private StorageJob StartOptimize(ManagedPool managed)
     {

@@ -73,15 +73,14 @@ public sealed class RepairService
 
     /// <summary>Returns the bytes and slabs that <see cref="RepairAsync"/> would copy before it verifies every copy.</summary>
     public Task<RepairPlacement> PlanAsync(Guid id) => _core.Verbs.Plan(
-        async LaneTask<(PoolSnapshot Pool, PoolSnapshot? Remote, VirtualDiskDescription Description, long RingBytes)> () =>
+        async LaneTask<(Dictionary<PoolId, PoolSnapshot> Pools, DiskToPlan Disk, long RingBytes)> () =>
         {
             (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(id);
             RequireRepairable(disk);
             long ringBytes = await disk.Ask(static open => open.RingBytesToResync);
-            Dictionary<PoolId, PoolSnapshot> pools = _core.Pools.Snapshot();
-            return (pools[managed.Id], disk.Status.RemotePool is { } remote ? pools[remote] : null, disk.Description, ringBytes);
+            return (_core.Pools.Snapshot(), new DiskToPlan(managed.Id, disk.Description.Id, disk.Status.RemotePool), ringBytes);
         },
-        static at => Plan(at.Pool, at.Remote, at.Description, at.RingBytes));
+        static at => Plan(at.Pools, at.Disk, at.RingBytes));
 
     /// <summary>Repairs the virtual disks with slabs in a pool that have something to repair; a repair under way begins again.</summary>
     internal async LaneTask<Nothing> StartRepairs(ManagedPool managed)
@@ -264,25 +263,12 @@ public sealed class RepairService
         new[] { pool, _core.Pools.RemotePoolOf(disk) }.OfType<Pool>()
             .SelectMany(static one => LeavingDisks.Of(one, givesUpMissing: false).Select(number => (one, number)));
 
-    private static RepairPlacement Plan(PoolSnapshot pool, PoolSnapshot? remote, VirtualDiskDescription disk, long ringBytes)
+    private static RepairPlacement Plan(Dictionary<PoolId, PoolSnapshot> pools, DiskToPlan disk, long ringBytes)
     {
-        SlabMovePlan plan = new(pool, remote, disk);
-        Dictionary<IPoolReader, Extents> extents = new IPoolReader?[] { pool, remote }.OfType<IPoolReader>()
-            .ToDictionary(static one => one, static one => new Extents(one));
-        IEnumerable<PlannedMoves> moves = plan.Targets(givesUpMissing: true)
-            .GroupBy(planned => (
-                Pool: plan.PoolOf(planned.Move), planned.Move.From, To: planned.To is [var first, ..] ? first.Disk : (DiskNumber?)null, planned.Move.Part,
-                IsLog: planned.Move.IsRing))
-            .Select(group => PlannedOf(
-                NameOf(group.Key.Pool.State, group.Key.From), group.Key.To is { } to ? NameOf(group.Key.Pool.State, to) : null, group.Key.IsLog,
-                [.. group.SelectMany(planned => SlabsOf(extents[group.Key.Pool], planned.Move, planned.To))]));
-        return new RepairPlacement(CopySurvey.BytesToResync(pool, disk) + ringBytes, pool.Slabs.DataBytes, [.. moves]);
-
-        IEnumerable<PlannedSlab> SlabsOf(Extents at, SlabMove move, SlabRef[] to) => plan.SlabsAt(move)
-            .Select((slab, i) => new PlannedSlab(at.OffsetOf(slab), to.Length > 0 ? at.OffsetOf(to[i]) : null));
-
-        static PlannedMoves PlannedOf(string from, string? to, bool isLog, PlannedSlab[] slabs) => new(from, to, slabs.Length, isLog, slabs);
-
-        static string NameOf(PoolState state, DiskNumber number) => state.Disk(number)!.Description.FriendlyName;
+        PoolSnapshot pool = pools[disk.Pool];
+        long behind = CopySurvey.BytesToResync(pool, pool.State.VirtualDisk(disk.Id)!) + ringBytes;
+        SlabForecast forecast = new(pools);
+        forecast.Move(disk, forecast.Leaving(disk, givesUpMissing: true));
+        return new RepairPlacement(behind, new SlabMoves(pool.Slabs.DataBytes, forecast.Moves()));
     }
 }

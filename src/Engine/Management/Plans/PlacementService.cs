@@ -32,25 +32,6 @@ public sealed record PlannedMember(string FriendlyName, long SizeBytes, long Sla
 /// <param name="Members">Its disks.</param>
 public sealed record PoolPlacement(long SlabBytes, PlannedMember[] Members);
 
-/// <summary>Slabs that a repair would rebuild.</summary>
-/// <param name="From">The disk that they are on.</param>
-/// <param name="To">The disk that they would be on; null where there is no room for them.</param>
-/// <param name="Slabs">Number of slabs.</param>
-/// <param name="IsLog">Whether they are of the integrity log.</param>
-/// <param name="Each">Each of them, in the order in which they are rebuilt.</param>
-public sealed record PlannedMoves(string From, string? To, int Slabs, bool IsLog, PlannedSlab[] Each);
-
-/// <summary>A slab that a repair would rebuild.</summary>
-/// <param name="FromOffset">Offset of its data on the disk that it is on, in bytes.</param>
-/// <param name="ToOffset">Offset on the disk that it would be on; null where there is no room for it.</param>
-public readonly record struct PlannedSlab(long FromOffset, long? ToOffset);
-
-/// <summary>Bytes and slabs that a repair would copy.</summary>
-/// <param name="BytesToResync">Bytes of copies that are behind.</param>
-/// <param name="SlabBytes">Bytes of data in a slab.</param>
-/// <param name="Moves">Slabs that leave their disks.</param>
-public sealed record RepairPlacement(long BytesToResync, long SlabBytes, PlannedMoves[] Moves);
-
 // What-if plans of verbs. What a verb would refuse of its objects is refused on the lane, in the verb queue; there the snapshot is taken from which the plan is
 // computed outside, by the code that decides for the verb itself. A plan reserves slabs in the snapshot alone: a verb that follows at once takes the same ones.
 

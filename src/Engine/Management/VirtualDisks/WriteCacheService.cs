@@ -7,6 +7,16 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
+/// <summary>Where a write cache of another size would lie.</summary>
+/// <param name="SizeBytes">Bytes of a copy; 0: there would be none.</param>
+/// <param name="Placed">Its slabs; none where it has that size already.</param>
+/// <param name="Freed">Slabs of the cache that there is now, which become free.</param>
+public sealed record CachePlacement(long SizeBytes, PhysicalExtent[] Placed, PhysicalExtent[] Freed)
+{
+    /// <summary>Remarks on the size, for the user.</summary>
+    public IReadOnlyList<string> Remarks { get; init; } = [];
+}
+
 /// <summary>Verbs of write caches, and what is done about those that are lost or have returned.</summary>
 public sealed class WriteCacheService
 {
@@ -29,22 +39,46 @@ public sealed class WriteCacheService
         List<string> remarks = [];
         (ManagedPool managed, ManagedVirtualDisk disk, ManagedPool at, long size) = TakeForResize(id, sizeBytes, remarks);
         string name = disk.Description.FriendlyName;
-        bool isAsItWas = size == disk.Description.WriteCacheSize && disk.Status.CacheState != WriteCacheState.WriteThrough;
-        CommitResult result = isAsItWas
+        CommitResult result = IsAsItWas(disk, size)
             ? CommitResult.Committed : await CacheExchange.ResizeCache(managed.Pool!, disk.Opened, size, at.Pool!);
         await disk.TakeDescription();
         if (result.Status == CommitStatus.NoSpace)
         {
-            throw new ManagementException(
-                ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {ByteText.Exact(sizeBytes)} of virtual disk '{name}': {result.Reason}", "Give a smaller size.");
+            throw NoRoom(disk.Description, sizeBytes, result.Reason);
         }
 
         Commits.Require(result, name);
         return (await _snapshots.Take(), managed.Id, disk.Description.Id, remarks);
     }, static after => after.Now.VirtualDisk(after.Pool, after.Disk) with { Remarks = after.Remarks });
 
-    /// <summary>Refuses what <see cref="ResizeAsync"/> would refuse, but for a cache that turns out not to empty itself.</summary>
-    public Task<bool> CheckResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Check(() => TakeForResize(id, sizeBytes, []));
+    /// <summary>
+    /// Refuses what <see cref="ResizeAsync"/> would refuse, but for a cache that turns out not to empty itself, and returns where the new cache would lie.
+    /// </summary>
+    public Task<CachePlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Plan(
+        () =>
+        {
+            List<string> remarks = [];
+            (ManagedPool _, ManagedVirtualDisk disk, ManagedPool at, long size) = TakeForResize(id, sizeBytes, remarks);
+            return (Pool: _core.Pools.Snapshot()[at.Id], disk.Description, Size: size, IsKept: IsAsItWas(disk, size), Remarks: remarks);
+        },
+        static at =>
+        {
+            Extents extents = new(at.Pool);
+            NewRows rows = new();
+            if (!at.IsKept && !rows.TryReserveCache(at.Pool, at.Description, at.Size, out string reason))
+            {
+                throw NoRoom(at.Description, at.Size, reason);
+            }
+
+            PhysicalExtent[] freed = at.IsKept || at.Description.CacheSpace == SpaceId.None ? [] : [.. extents.Of(at.Description, at.Description.CacheSpace)];
+            return new CachePlacement(at.Size, extents.PlaceRing(at.Description, rows.Cache), freed) { Remarks = at.Remarks };
+        });
+
+    private static bool IsAsItWas(ManagedVirtualDisk disk, long size) =>
+        size == disk.Description.WriteCacheSize && disk.Status.CacheState != WriteCacheState.WriteThrough;
+
+    private static ManagementException NoRoom(VirtualDiskDescription disk, long size, string reason) => new(
+        ManagementError.WriteCacheSizeRange, $"-WriteCacheSize {ByteText.Exact(size)} of virtual disk '{disk.FriendlyName}': {reason}", "Give a smaller size.");
 
     private (ManagedPool Pool, ManagedVirtualDisk Disk, ManagedPool At, long Size) TakeForResize(Guid id, long sizeBytes, List<string> remarks)
     {

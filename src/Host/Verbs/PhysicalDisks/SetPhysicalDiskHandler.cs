@@ -5,6 +5,7 @@ using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.VirtualDisks;
 
 namespace TierSpaces.Host.Verbs.PhysicalDisks;
 
@@ -19,6 +20,7 @@ internal sealed class SetPhysicalDiskHandler(HostServices services) : VerbHandle
         PlaceChange place = PlaceOf(all, request);
         foreach (PhysicalDiskStatus disk in all.Disks.Select(request.FriendlyName, request.UniqueId, null, request.InputObject, reply.Fail))
         {
+            List<string> moves = [];
             await reply.TryDoAsync(
                 $"Set {request.Changes()} of physical disk '{disk.FriendlyName}'",
                 async () =>
@@ -28,8 +30,10 @@ internal sealed class SetPhysicalDiskHandler(HostServices services) : VerbHandle
                         .ConfigureAwait(false);
                     changed.Remarks.ToList().ForEach(reply.Warn);
                 },
-                () => services.Subsystem.PhysicalDisks.CheckSetAsync(
-                    disk.UniqueId, request.NewFriendlyName, (DiskUsage?)request.Usage, place)).ConfigureAwait(false);
+                async () => moves.AddRange(SlabMoveText.OfMoves(await services.Subsystem.PhysicalDisks.PlanSetAsync(
+                    disk.UniqueId, request.NewFriendlyName, request.MediaType?.ToEngine(), (DiskUsage?)request.Usage, place).ConfigureAwait(false))))
+                .ConfigureAwait(false);
+            reply.Tell(moves);
         }
     }
 

@@ -3,6 +3,7 @@ using TierSpaces.Engine.Jobs;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
+using TierSpaces.Host.Verbs.VirtualDisks;
 
 namespace TierSpaces.Host.Verbs.StoragePools;
 
@@ -15,16 +16,19 @@ internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHa
     {
         Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
         List<StoragePoolTarget> meantPools = pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail);
-        reply.Tell(meantPools.Select(pool => $"Spread what storage pool '{pool.FriendlyName}' holds evenly over its disks"));
         if (reply.IsWhatIf)
         {
             foreach (StoragePoolTarget pool in meantPools)
             {
-                await reply.TryAsync(() => services.Subsystem.Rebalance.CheckOptimizeAsync(pool.Concrete.UniqueId)).ConfigureAwait(false);
+                await reply.TryAsync(async () => reply.Tell(
+                    [Step(pool), .. SlabMoveText.OfMoves(await services.Subsystem.Rebalance.PlanAsync(pool.Concrete.UniqueId).ConfigureAwait(false))]))
+                    .ConfigureAwait(false);
             }
 
             return;
         }
+
+        reply.Tell(meantPools.Select(Step));
 
         (StoragePoolTarget pool, Task<JobStatus> job)[] jobs = meantPools
             .Select(pool => (pool, job: OptimizeAsync(pool))).ToArray();
@@ -40,6 +44,8 @@ internal sealed class OptimizeStoragePoolHandler(HostServices services) : VerbHa
             reply.Add(after.All.Where(pool => !pool.IsPrimordial && meant.Contains(pool.Id)).Select(pool => pool.Concrete.ToInfo()));
         }
     }
+
+    private static string Step(StoragePoolTarget pool) => $"Spread what storage pool '{pool.FriendlyName}' holds evenly over its disks";
 
     private async Task<JobStatus> OptimizeAsync(StoragePoolTarget pool) =>
         await services.Subsystem.Rebalance.OptimizeAsync(pool.Concrete.UniqueId).ConfigureAwait(false);

@@ -9,8 +9,6 @@ namespace TierSpaces.Host.Verbs.VirtualDisks;
 /// <summary>Repair-VirtualDisk: repairs virtual disks side by side and answers when the last repair has ended.</summary>
 internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHandler<RepairVirtualDiskRequest, VirtualDiskInfo>, ILongVerb
 {
-    private const int SlabsShown = 16;   // of each pair of disks
-
     /// <inheritdoc/>
     protected override async Task HandleAsync(
         RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
@@ -32,21 +30,8 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
         }
     }
 
-    private static IEnumerable<string> Steps(VirtualDiskStatus disk, RepairPlacement plan)
-    {
-        yield return $"Repair virtual disk '{disk.Description.FriendlyName}': bring {SizeText.Exact(plan.BytesToResync)} up to date and verify every copy";
-        foreach (PlannedMoves move in plan.Moves)
-        {
-            string what = $"{CountText.Of(move.Slabs, "slab")} of {SizeText.Exact(plan.SlabBytes)}{(move.IsLog ? " of the integrity log" : "")} of physical disk '{move.From}'";
-            yield return move.To is { } to ? $"Regenerate {what} on physical disk '{to}': {Offsets(move.Each)}"
-                : $"Leave {what} where they are: no physical disk has room for them";
-        }
-    }
-
-    /// <summary>Offsets of slabs on both disks, of the first ones where there are many.</summary>
-    private static string Offsets(PlannedSlab[] slabs) =>
-        "offsets " + string.Join(", ", slabs.Take(SlabsShown).Select(static slab => $"{SizeText.Exact(slab.FromOffset)} to {SizeText.Exact(slab.ToOffset ?? 0)}"))
-            + (slabs.Length > SlabsShown ? $", and {CountText.Of(slabs.Length - SlabsShown, "more slab")}" : "");
+    private static IEnumerable<string> Steps(VirtualDiskStatus disk, RepairPlacement plan) => SlabMoveText.OfRepair(plan.Moved).Prepend(
+        $"Repair virtual disk '{disk.Description.FriendlyName}': bring {SizeText.Exact(plan.BytesToResync)} up to date and verify every copy");
 
     private async Task RepairAsync(
         List<VirtualDiskStatus> disks, RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply)

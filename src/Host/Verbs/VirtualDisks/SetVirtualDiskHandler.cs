@@ -15,16 +15,20 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
     {
         bool? readOnly = IsReadOnly(request.Access);
         long? cacheSize = request.WriteCacheSize is { } bytes ? Amount.Bytes(bytes, nameof(request.WriteCacheSize), StorageErrors.WriteCacheSizeRange) : null;
-        Selector<VirtualDiskStatus> disks = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).VirtualDisks;
-        foreach (VirtualDiskStatus disk in disks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
+        Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
+        foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
             if (DestageParameters.AreGiven(request) && (cacheSize ?? disk.Description.WriteCacheSize) == 0)
             {
                 reply.Warn($"Virtual disk '{disk.Description.FriendlyName}' has no write cache: how it is destaged is kept for when it has one.");
             }
 
+            CachePlacement? cache = null;
             await reply.TryDoAsync(
-                $"Set {request.Changes()} of virtual disk '{disk.Description.FriendlyName}'", () => SetAsync(), () => CheckAsync()).ConfigureAwait(false);
+                $"Set {request.Changes()} of virtual disk '{disk.Description.FriendlyName}'", () => SetAsync(), async () => cache = await CheckAsync().ConfigureAwait(false))
+                .ConfigureAwait(false);
+            reply.Tell(cache is null ? [] : SlabMoveText.OfCache(cache, all));
+            cache?.Remarks.ToList().ForEach(reply.Warn);
 
             async Task SetAsync()
             {
@@ -39,7 +43,7 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
                 }
             }
 
-            async Task CheckAsync()
+            async Task<CachePlacement?> CheckAsync()
             {
                 if (IsRenamed(disk, request.NewFriendlyName ?? disk.Description.FriendlyName))
                 {
@@ -48,10 +52,8 @@ internal sealed class SetVirtualDiskHandler(HostServices services) : VerbHandler
 
                 await services.Subsystem.VirtualDisks.CheckSetAsync(disk.Description.Id.Value, description => Change(description, request, readOnly))
                     .ConfigureAwait(false);
-                if (cacheSize is { } size)
-                {
-                    await services.Subsystem.WriteCaches.CheckResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false);
-                }
+                return cacheSize is { } size
+                    ? await services.Subsystem.WriteCaches.PlanResizeAsync(disk.Description.Id.Value, size).ConfigureAwait(false) : null;
             }
         }
     }

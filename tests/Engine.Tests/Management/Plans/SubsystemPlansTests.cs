@@ -81,10 +81,10 @@ public sealed class SubsystemPlansTests
         RepairPlacement plan = _world.Run(_world.Subsystem.Repairs.PlanAsync(id));
         _world.Run(_world.Subsystem.Repairs.RepairAsync(id));
 
-        Assert.All(plan.Moves, move => Assert.Equal(leaving.FriendlyName, move.From));
-        Assert.Equal(before[leaving.FriendlyName], plan.Moves.Sum(move => move.Slabs));
+        Assert.All(plan.Moved.Moves, move => Assert.Equal(leaving.FriendlyName, move.From));
+        Assert.Equal(before[leaving.FriendlyName], plan.Moved.Moves.Sum(move => move.Slabs));
         Dictionary<string, int> after = Slabs(id);
-        foreach (IGrouping<string?, PlannedMoves> target in plan.Moves.GroupBy(move => move.To))
+        foreach (IGrouping<string?, PlannedMoves> target in plan.Moved.Moves.GroupBy(move => move.To))
         {
             Assert.Equal(before.GetValueOrDefault(target.Key!) + target.Sum(move => move.Slabs), after[target.Key!]);
         }
@@ -98,15 +98,91 @@ public sealed class SubsystemPlansTests
         HashSet<(string Disk, long Offset)> expected = Places(id);
         _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(_world.Physical(0).UniqueId, null, null, null, DiskUsage.Retired));
         RepairPlacement plan = _world.Run(_world.Subsystem.Repairs.PlanAsync(id));
-        foreach ((string from, string to, PlannedSlab slab) in plan.Moves.SelectMany(static move => move.Each.Select(slab => (move.From, move.To!, slab))))
-        {
-            Assert.True(expected.Remove((from, slab.FromOffset)));
-            Assert.True(expected.Add((to, slab.ToOffset!.Value)));
-        }
-
-        Assert.NotEmpty(plan.Moves);
+        Expect(expected, plan.Moved.Moves);
+        Assert.NotEmpty(plan.Moved.Moves);
         _world.Run(_world.Subsystem.Repairs.RepairAsync(id));
         Assert.Equal(expected.Order(), Places(id).Order());
+    }
+
+    // Two virtual disks, repaired in turn: what the second one moves is planned where the first one has left room.
+    [Fact]
+    public void What_a_retirement_moves_goes_where_it_was_planned()
+    {
+        _world.NewPool(6);
+        _world.Run(_world.Subsystem.Pools.SetAsync(_world.Pool, static pool => pool with { RepairsInTurn = true }));
+        Guid[] ids = [_world.NewMirror("d", 24 << 20), _world.NewMirror("e", 16 << 20)];
+        PhysicalDiskStatus leaving = _world.Physical(0);
+        HashSet<(string Disk, long Offset)> expected = [.. ids.SelectMany(Places)];
+        SlabMoves plan = _world.Run(_world.Subsystem.PhysicalDisks.PlanSetAsync(leaving.UniqueId, null, null, DiskUsage.Retired));
+        Assert.Equal(["d", "e"], plan.Moves.Select(static move => move.VirtualDisk).Distinct());
+        Assert.All(plan.Moves, move => Assert.Equal(leaving.FriendlyName, move.From));
+        Expect(expected, plan.Moves);
+
+        _world.Run(_world.Subsystem.PhysicalDisks.SetAsync(leaving.UniqueId, null, null, null, DiskUsage.Retired));
+        _world.Until(() => _world.Physical(0).VirtualDiskBytes == 0);
+        Assert.Equal(expected.Order(), ids.SelectMany(Places).Order());
+        Assert.Empty(_world.Run(_world.Subsystem.PhysicalDisks.PlanSetAsync(leaving.UniqueId, null, null, DiskUsage.Retired)).Moves);
+    }
+
+    [Fact]
+    public void What_a_retirement_cannot_move_is_planned_to_stay()
+    {
+        _world.NewPool(2);
+        _world.NewMirror("d", 4 << 20);
+        SlabMoves plan = _world.Run(_world.Subsystem.PhysicalDisks.PlanSetAsync(_world.Physical(0).UniqueId, null, null, DiskUsage.Retired));
+        Assert.NotEmpty(plan.Moves);
+        Assert.All(plan.Moves, static move => Assert.Null(move.To));
+        Assert.All(plan.Moves, static move => Assert.All(move.Each, static slab => Assert.Null(slab.ToOffset)));
+        Assert.Empty(_world.Run(_world.Subsystem.PhysicalDisks.PlanSetAsync(_world.Physical(0).UniqueId, "other", null, null)).Moves);
+    }
+
+    [Fact]
+    public void An_optimization_puts_each_slab_where_it_was_planned()
+    {
+        _world.NewPool(3);
+        Guid[] ids = [_world.NewMirror("d", 24 << 20), _world.NewMirror("e", 16 << 20)];
+        _world.AddDisk(DiskUsage.AutoSelect);
+        _world.AddDisk(DiskUsage.AutoSelect);
+        HashSet<(string Disk, long Offset)> expected = [.. ids.SelectMany(Places)];
+        SlabMoves plan = _world.Run(_world.Subsystem.Rebalance.PlanAsync(_world.Pool));
+        Assert.Equal(0, plan.More);
+        Assert.True(plan.Moves.Sum(static move => move.Slabs) > 8);
+        Expect(expected, plan.Moves);
+
+        _world.Run(_world.Subsystem.Rebalance.OptimizeAsync(_world.Pool));
+        Assert.Equal(expected.Order(), ids.SelectMany(Places).Order());
+        Assert.Empty(_world.Run(_world.Subsystem.Rebalance.PlanAsync(_world.Pool)).Moves);
+    }
+
+    [Fact]
+    public void A_write_cache_of_another_size_lies_where_it_was_planned()
+    {
+        _world.NewPool(4);
+        Guid id = _world.Run(_world.Subsystem.VirtualDisks.CreateAsync(_world.Pool, new()
+        {
+            FriendlyName = "d", ResiliencySettingName = "Mirror", SizeBytes = 16 << 20, WriteCacheSize = 4 << 20,
+        })).Description.Id.Value;
+        foreach (long size in (long[])[8 << 20, 8 << 20, 2 << 20, 0, 3 << 20])
+        {
+            VirtualDiskPlacement before = _world.Run(_world.Subsystem.Placements.GetAsync(id));
+            CachePlacement plan = _world.Run(_world.Subsystem.WriteCaches.PlanResizeAsync(id, size));
+            _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, size));
+            PhysicalExtent[] cache = _world.Run(_world.Subsystem.Placements.GetAsync(id)).Cache;
+            bool isAsItWas = size == before.Disk.WriteCacheSize;
+            Assert.Equal(size, plan.SizeBytes);
+            Assert.Equal(isAsItWas ? [] : cache, plan.Placed);
+            Assert.Equal(isAsItWas ? [] : before.Cache, plan.Freed);
+        }
+    }
+
+    /// <summary>Moves places as planned.</summary>
+    private static void Expect(HashSet<(string Disk, long Offset)> places, PlannedMoves[] moves)
+    {
+        foreach ((string from, string to, PlannedSlab slab) in moves.SelectMany(static move => move.Each.Select(slab => (move.From, move.To!, slab))))
+        {
+            Assert.True(places.Remove((from, slab.FromOffset)));
+            Assert.True(places.Add((to, slab.ToOffset!.Value)));
+        }
     }
 
     /// <summary>Where the slabs of data, integrity log and write cache are: disk and offset.</summary>

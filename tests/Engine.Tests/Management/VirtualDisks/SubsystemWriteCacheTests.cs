@@ -78,9 +78,9 @@ public sealed class SubsystemWriteCacheTests
         ManagementException rejected = Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, 1L << 40)));
         Assert.Equal(ManagementError.WriteCacheSizeRange, rejected.Error);
         long largest = NamedSize.Largest(rejected.Message);
-        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.CheckResizeAsync(id, largest + 1)));
+        Assert.Throws<ManagementException>(() => _world.Run(_world.Subsystem.WriteCaches.PlanResizeAsync(id, largest + 1)));
         Assert.Equal(4 * Mebibyte, Status(id).Description.WriteCacheSize);
-        Assert.True(_world.Run(_world.Subsystem.WriteCaches.CheckResizeAsync(id, largest)));
+        Assert.Equal(largest, _world.Run(_world.Subsystem.WriteCaches.PlanResizeAsync(id, largest)).SizeBytes);
         Assert.Equal(largest, _world.Run(_world.Subsystem.WriteCaches.ResizeAsync(id, largest)).Description.WriteCacheSize);
     }
 
