@@ -28,6 +28,7 @@ internal static class ChangeText
         string text => $"'{text}'",
         Enum one => DisplayName.Of(one),
         IEnumerable several => string.Join(", ", several.Cast<object>().Select(Text)),
+        Size { Bytes: ulong.MaxValue } => "automatic",
         Size size => SizeText.Exact(size.Bytes),
         _ => Convert.ToString(value, CultureInfo.InvariantCulture)!,
     };

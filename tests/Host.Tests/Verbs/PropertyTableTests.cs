@@ -54,7 +54,9 @@ public sealed class PropertyTableTests : IAsyncLifetime
         LookAtPins();
         LookAtVolumes();
 
-        string[] wrong = Classes().SelectMany(type => type.GetProperties().Select(property => (ClassOf(type), property.Name)))
+        string[] wrong = Classes().SelectMany(type => type.GetProperties()
+                .Where(property => property.Name != DescriptionOf(type).Inner)   // another object, shown in place of this one
+                .Select(property => (ClassOf(type), property.Name)))
             .Select(key => Complaint(key, _seen.GetValueOrDefault(key) ?? [])).Where(complaint => complaint.Length > 0).ToArray();
         Assert.True(wrong.Length == 0, string.Join('\n', wrong));
     }
@@ -325,5 +327,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
     private static IEnumerable<Type> Classes() => VerbDescription.All.Select(verb => verb.OutputType).Distinct()
         .Where(type => ClassOf(type).StartsWith("MSFT_", StringComparison.Ordinal));
 
-    private static string ClassOf(Type info) => ((WindowsClassAttribute)Attribute.GetCustomAttribute(info, typeof(WindowsClassAttribute))!).Name;
+    private static string ClassOf(Type info) => DescriptionOf(info).Name;
+
+    private static WindowsClassAttribute DescriptionOf(Type info) => (WindowsClassAttribute)Attribute.GetCustomAttribute(info, typeof(WindowsClassAttribute))!;
 }

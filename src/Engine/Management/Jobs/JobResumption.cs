@@ -36,7 +36,7 @@ internal sealed class JobResumption(RepairService repairs, TierOptimizer optimiz
                 && managed.VirtualDisks.TryGetValue(new VirtualDiskId(progress.Subject), out ManagedVirtualDisk? disk)
                 && disk.Status.Fault == IoError.None)
             {
-                repairs.StartJob(managed, disk, progress.Kind, record.Job, progress);
+                repairs.Resume(managed, disk, record.Job, progress);
             }
         }
 

@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Management;
 //  2. Stale copies that can be made whole are repaired: at once, and after a repair that left some, later each time that one leaves more than half of what
 //     the one before left. A repair that a user has stopped begins again when another disk is back or is to be left.
 //  3. A repair that began by itself does not verify, and is not kept in the metadata: with the next host it begins by itself again.
-//  4. Where the pool says so, no repair begins while that of another virtual disk is under way. Those that an earlier host left go on side by side.
+//  4. Where the pool says so, no repair begins or goes on while that of another virtual disk is under way.
 //  5. A disk that slabs are to leave is looked at when it first is one, whatever time the next look has.
 
 /// <summary>Repairs virtual disks, on command and by itself.</summary>
@@ -152,6 +152,32 @@ public sealed class RepairService
             Resumed = resumed,
             Save = progress => JobRunner.Save(managed, id, verify.IsGiven ? progress : null),
         }, kind == JobKind.Repair ? job => NoteEnded(managed, job) : null);
+    }
+
+    /// <summary>Goes on with a repair or a verification that an earlier host left: at once, or when the repairs that are to end before it have ended.</summary>
+    internal void Resume(ManagedPool managed, ManagedVirtualDisk disk, Guid id, JobProgress progress)
+    {
+        if (progress.Kind == JobKind.Repair && RepairBefore(managed, disk) is not null)
+        {
+            ResumeInTurn(managed, managed.Pool!, disk, id, progress).Forget();
+        }
+        else
+        {
+            StartJob(managed, disk, progress.Kind, id, progress);
+        }
+    }
+
+    private async LaneTask ResumeInTurn(ManagedPool managed, Pool pool, ManagedVirtualDisk disk, Guid id, JobProgress progress)
+    {
+        while (managed.Pool == pool && (RepairBefore(managed, disk) ?? _runner.RepairOf(managed, disk)) is { } before)
+        {
+            await before.WaitForEnd();
+        }
+
+        if (managed.Pool == pool && managed.Has(disk) && disk.Status.Fault == IoError.None && pool.State.Jobs.ContainsKey(id))
+        {
+            StartJob(managed, disk, progress.Kind, id, progress);
+        }
     }
 
     /// <summary>The repair of another virtual disk that is to end before this one is repaired; null: there is none.</summary>

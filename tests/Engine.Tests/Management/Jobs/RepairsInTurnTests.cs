@@ -63,6 +63,21 @@ public sealed class RepairsInTurnTests
         Assert.Equal(JobState.Completed, _world.Run(other).State);
     }
 
+    // Begun side by side, before the pool was told otherwise.
+    [Fact]
+    public void Repairs_that_an_earlier_host_left_go_on_in_turn()
+    {
+        Write();
+        Task<JobStatus>[] repairs = [.. _disks.Select(_world.Subsystem.Repairs.RepairAsync)];
+        _world.Until(() => Running().Length == 3);
+        Set(inTurn: true);
+        Assert.Equal(3, Running().Length);
+        _world.Restart();
+        Assert.All(repairs, repair => Assert.Equal(JobState.Suspended, _world.Run(repair).State));
+        Assert.Equal(1, MostAtOnce(() => _world.Jobs.Count(static job => job is { Name: "Repair", State: JobState.Completed }) == 3));
+        Assert.Equal(_disks.Order(), _world.Jobs.Select(static job => job.VirtualDisk).Order());
+    }
+
     [Fact]
     public void The_setting_is_kept_by_the_pool_of_any_format()
     {
@@ -95,6 +110,11 @@ public sealed class RepairsInTurnTests
     {
         _world.Pull(0);
         _world.Advance(TimeSpan.FromSeconds(3));
+        Write();
+    }
+
+    private void Write()
+    {
         foreach (Guid disk in _disks)
         {
             for (long at = 0; at < Size; at += Mebibyte)
