@@ -116,6 +116,44 @@ public sealed class StopTests : IDisposable
         FileSystem.Check("ext4", DeviceOf("Data"));
     }
 
+    /// <summary>
+    /// A program that reads from a device while the pool is closed and is killed then keeps the kernel from opening the device until the read is answered.
+    /// </summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Devices_whose_pool_is_closed_end_with_the_host(bool isRead)
+    {
+        _home.Run("New-PhysicalDisk", "-Path", $"{_home.PathOf("e1.img")},{_home.PathOf("e2.img")}", "-Size", "256MB", "-LatencyProfile", "NVMe", "-MediaType", "SSD");
+        _home.Run("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "e*");
+        string device = NewDisk("Data", "Fuse");
+        Tool.Run("dd", "if=/dev/urandom", $"of={device}", "bs=1M", "count=4", "oflag=direct", "status=none");
+        _home.Run("Set-EmulatedDiskFault", "e*", "-Pull");
+        _home.Eventually("the pool is closed", () => _home.Log().Contains("Critical: virtual disk 'Data' of storage pool 'p' is Unhealthy (Detached)"));
+        using Process reader = Tool.Start("dd", $"if={device}", "of=/dev/null", "bs=64k", "count=1", "skip=32", "status=none");   // in no cache
+        if (isRead)
+        {
+            _home.Eventually("it waits", () => State(reader.Id) == 'D');
+            reader.Kill();
+            Thread.Sleep(200);
+            Assert.Equal('D', State(reader.Id));
+        }
+        else
+        {
+            reader.Kill();
+            reader.WaitForExit();
+        }
+
+        using Process stop = Tool.Start(_home.CommandLine(isRead ? ["stop", "-Force"] : ["stop"]));
+        Assert.True(stop.WaitForExit(TimeSpan.FromSeconds(30)), $"The stop does not end.\n{_home.Log()}");
+        Assert.Equal(0, stop.ExitCode);
+        Assert.True(reader.WaitForExit(TimeSpan.FromSeconds(10)));
+        _home.Eventually("nothing is left", NothingIsLeft);
+        AssertNothingIsLeft();
+
+        static char State(int process) => File.ReadAllText($"/proc/{process}/stat").Split(')')[^1].TrimStart()[0];
+    }
+
     /// <summary>A device that the system does not give up keeps no other one, and not the host, from its end.</summary>
     [Fact]
     public void A_forced_stop_goes_on_past_a_device_that_cannot_be_removed()

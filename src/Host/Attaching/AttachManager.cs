@@ -87,6 +87,13 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     public AttachRecord[] Broken() => [.. store.Read().Where(record => _outcomes.ContainsKey(record.UniqueId)
         && attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.IsIntact(record) == false)];
 
+    /// <summary>Whether requests of a device are answered now. One that does not answer is not to be opened: that may take until it does.</summary>
+    public bool Answers(AttachRecord record) =>
+        _outcomes.ContainsKey(record.UniqueId) && attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.Answers(record) == true;
+
+    /// <summary>Returns the use of a device; null when nothing uses it.</summary>
+    public DeviceUse? UseOf(AttachRecord record) => DeviceUse.Of(record.Device, Answers(record));
+
     /// <summary>Describes how long requests of a device wait for a host, for people.</summary>
     public string PatienceOf(AttachRecord record) => attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.Patience ?? "not at all";
 
@@ -322,9 +329,9 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         Remove(FolderOf(record.UniqueId));
     }
 
-    private static void RefuseIfInUse(AttachRecord record)
+    private void RefuseIfInUse(AttachRecord record)
     {
-        if (DeviceUse.Of(record.Device) is { } use)
+        if (UseOf(record) is { } use)
         {
             throw new StorageException(StorageErrors.DeviceMounted, $"{use.Text}.", use.Remedy, record.FriendlyName);
         }

@@ -17,6 +17,16 @@ internal static class BlockDevice
         return descriptor == -Errno.EBUSY;
     }
 
+    /// <summary>Whether a file system, a swap or another driver has it or a partition of it, as far as that shows without opening it.</summary>
+    public static bool IsClaimed(string device) => MountPoints(device).Length > 0
+        || File.ReadLines("/proc/swaps").Any(line => IsOn(line.Split(' ')[0], device))
+        || HoldersOf($"/sys/block/{Path.GetFileName(device)}").Any();
+
+    private static IEnumerable<string> HoldersOf(string node) => Directory.Exists(node)
+        ? Directory.EnumerateFileSystemEntries(Path.Combine(node, "holders"))
+            .Concat(Directory.EnumerateDirectories(node, Path.GetFileName(node) + "p*").SelectMany(HoldersOf))
+        : [];
+
     /// <summary>
     /// A number that the kernel gives to each use of a device: the same number, the same contents behind it. Empty for a device
     /// that is not there.

@@ -6,9 +6,11 @@ namespace TierSpaces.Host.Attaching;
 internal sealed record DeviceUse(string Text, string Remedy)
 {
     /// <summary>Returns the use of a device: by mounts first, then by other drivers, then by programs; null when nothing uses it.</summary>
-    public static DeviceUse? Of(string device)
+    /// <param name="device">The device.</param>
+    /// <param name="answers">Whether it answers requests. One that does not is not opened; mounts that only other processes see are not found then.</param>
+    public static DeviceUse? Of(string device, bool answers)
     {
-        if (!BlockDevice.IsInUse(device))
+        if (!(answers ? BlockDevice.IsInUse(device) : BlockDevice.IsClaimed(device)))
         {
             return DeviceUsers.Of(device) is { } user ? new DeviceUse($"{device} is opened by {user}", "End it, or let it close the device.") : null;
         }

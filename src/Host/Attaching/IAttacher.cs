@@ -24,6 +24,9 @@ internal interface IAttacher
     /// <summary>Whether everything the record lists is still there.</summary>
     bool IsIntact(AttachRecord record);
 
+    /// <summary>Whether requests of a device are answered now, as far as this host knows. Opening one that does not answer may take until it does.</summary>
+    bool Answers(AttachRecord record) => true;
+
     /// <summary>Takes over an intact device when a new host serves its export again.</summary>
     void Resume(AttachRecord record, AttachTarget target);
 

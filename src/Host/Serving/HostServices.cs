@@ -214,7 +214,7 @@ internal sealed class HostServices : IAsyncDisposable
     /// device: then the requests that wait for it fail first. The number of its disk stays.
     /// </summary>
     /// <param name="uniqueId">The virtual disk, which may be gone.</param>
-    /// <param name="isServed">Whether this host serves the device.</param>
+    /// <param name="isServed">Whether this host serves the device; where it does not answer requests, it counts as not served.</param>
     /// <returns>Remarks on what could not be done in good order, for the user.</returns>
     public async Task<IReadOnlyList<string>> TakeAwayAsync(string uniqueId, bool isServed)
     {
@@ -223,6 +223,7 @@ internal sealed class HostServices : IAsyncDisposable
             return [];
         }
 
+        isServed &= Attachments.Answers(record);
         List<string> remarks = isServed ? [.. await Volumes.Release.ReleaseAsync(record.Device).ConfigureAwait(false)] : [];
         try
         {

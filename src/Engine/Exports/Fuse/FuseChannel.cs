@@ -14,12 +14,19 @@ public sealed class FuseChannel(int descriptor, string fileName, bool isTakenOve
     private readonly TaskCompletionSource<string> _begun = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private bool _owesAnswers = isTakenOver;
     private volatile bool _isGone;
+    private volatile bool _answers;
 
     /// <summary>Completes when the kernel has begun: empty, or why this connection cannot be served. Never for one that is taken over.</summary>
     public Task<string> Begun => _begun.Task;
 
     /// <summary>Whether the kernel has ended the connection: it was unmounted or aborted, and nothing serves its file again. Read on any thread.</summary>
     public bool IsGone => _isGone;
+
+    /// <summary>
+    /// Whether requests get answers now: a session serves them, and its export is not suspended. What asks for the device waits without a limit else, and what
+    /// is killed meanwhile keeps others from opening it. Read on any thread.
+    /// </summary>
+    public bool Answers => _answers && !_isGone;
 
     internal int Descriptor { get; } = descriptor;
 
@@ -37,6 +44,8 @@ public sealed class FuseChannel(int descriptor, string fileName, bool isTakenOve
     }
 
     internal void SetGone() => _isGone = true;
+
+    internal void SetAnswers(bool answers) => _answers = answers;
 
     internal void Begin(string problem) => _begun.TrySetResult(problem);
 }

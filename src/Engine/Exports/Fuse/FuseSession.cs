@@ -74,6 +74,7 @@ internal sealed class FuseSession : IExportClient
         }
 
         export.Attach(session);
+        channel.SetAnswers(!export.IsSuspended);
         session.AskAgain();
         session.TakeSoon();
         return session;
@@ -83,6 +84,7 @@ internal sealed class FuseSession : IExportClient
     internal async LaneTask Drain()
     {
         _isEnding = true;
+        _channel.SetAnswers(false);
         while (_running > 0)
         {
             await _quiet.Next();
@@ -159,6 +161,7 @@ internal sealed class FuseSession : IExportClient
                 return;
             }
 
+            _channel.SetAnswers(!_export.IsSuspended);
             _isHeld = _export.IsSuspended || _running >= SlotsMax || _bytes >= BytesMax;
             if (_isHeld)
             {

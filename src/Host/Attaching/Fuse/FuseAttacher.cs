@@ -79,6 +79,9 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
         && _channels.GetValueOrDefault(record.UniqueId) is not { IsGone: true };
 
     /// <inheritdoc/>
+    public bool Answers(AttachRecord record) => _channels.GetValueOrDefault(record.UniqueId) is { Answers: true };
+
+    /// <inheritdoc/>
     public void Resume(AttachRecord record, AttachTarget target) =>
         Serve(record, new FuseChannel(_descriptors[record.UniqueId], record.FileName, isTakenOver: true));
 
@@ -94,9 +97,9 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
     public void Detach(AttachRecord record)
     {
         string place = MountPoint(record);
-        if (!_channels.ContainsKey(record.UniqueId))
+        if (!Answers(record))
         {
-            MountCalls.Abort(place);   // nothing serves it: what waits for it gets an error
+            MountCalls.Abort(place);   // what waits for it gets an error: else nothing could open the loop device, not even to end it
         }
 
         if (LoopFile.IsOf(record))

@@ -27,7 +27,7 @@ internal sealed record DiskUsers(string Name, DeviceUse? Device, string[] Client
         Dictionary<string, DiskUsers> found = [];
         foreach (AttachRecord record in records)
         {
-            if (DeviceUse.Of(record.Device) is { } use)
+            if (services.Attachments.UseOf(record) is { } use)
             {
                 found[record.UniqueId] = new DiskUsers(record.FriendlyName, use, []);
             }

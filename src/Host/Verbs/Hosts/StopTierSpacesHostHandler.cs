@@ -51,8 +51,7 @@ internal sealed class StopTierSpacesHostHandler(HostServices services)
     {
         foreach (AttachRecord record in services.Attachments.Records())
         {
-            bool isServed = services.Attachments.OutcomeOf(record.UniqueId) is not null;
-            foreach (string remark in await services.TakeAwayAsync(record.UniqueId, isServed).ConfigureAwait(false))
+            foreach (string remark in await services.TakeAwayAsync(record.UniqueId, isServed: true).ConfigureAwait(false))
             {
                 reply.Warn(remark);
             }
