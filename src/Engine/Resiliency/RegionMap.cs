@@ -18,13 +18,15 @@ namespace TierSpaces.Engine.Resiliency;
 //     write, which is always allowed, and cleaned like others.
 //  5. Marks are in force for so many regions at most that the log can write all of them again while it is emptied (SpaceLog.MarksMax), beside as many that
 //     are unresolved: before one more, the regions that have been idle longest are cleaned.
-//  6. A row with a region that has a mark in the log, or is dirty, is in the list of marked rows, once. What looks for such regions passes over these rows
+//  6. A clean mark is durable by the commit that follows it, whatever that is for, and some seconds after it was appended at the latest.
+//  7. A row with a region that has a mark in the log, or is dirty, is in the list of marked rows, once. What looks for such regions passes over these rows
 //     alone, whatever the size of the disk; a row without any leaves the list then.
 
 /// <summary>Dirty regions: marking, cleaning, and resync after an unclean stop.</summary>
 internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale, FlushClock clock, SpaceFlusher flusher, ILayoutEngine engine)
 {
     private const long FullPollNs = 1_000_000;
+    private const long CleanMarkMaxNs = 10_000_000_000;   // for which a clean mark waits for another reason to commit
 
     private readonly SpaceStatus _status = space.Status;
     private readonly RowTable _rows = space.Rows;
@@ -34,6 +36,8 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
     private readonly Dictionary<(int Row, int Region), Resyncing> _resyncing = [];   // unresolved regions of which a part was asked for
     private int _marking;       // regions in state Marking
     private bool _isThinning;
+    private ulong _cleanMark;   // block of the newest clean mark
+    private long _cleanMarkNs;  // time of the oldest one that is not durable
 
     /// <summary>Regions that may not be answered from yet.</summary>
     internal int Unresolved { get; private set; }
@@ -169,6 +173,17 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
 
             DropUnmarked(at);
         }
+    }
+
+    /// <summary>Makes clean marks durable that nothing else has made durable for a while: what is idle is not resynced after a crash.</summary>
+    internal async LaneTask<Nothing> CommitCleanMarks()
+    {
+        if (_cleanMark > log.Journal.Durable && space.Lane.NowNs - _cleanMarkNs >= CleanMarkMaxNs)
+        {
+            await log.CommitAll();   // one that fails is seen by the next request that needs the log
+        }
+
+        return default;
     }
 
     /// <summary>Whether a region has been idle for a time and only a flush is missing to clean it.</summary>
@@ -411,7 +426,8 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
 
     private void Clean(SpaceRow row, int region)
     {
-        log.AppendMark(IntegrityKind.Clean, row, region);
+        _cleanMarkNs = _cleanMark > log.Journal.Durable ? _cleanMarkNs : space.Lane.NowNs;
+        _cleanMark = log.AppendMark(IntegrityKind.Clean, row, region);
         row.RegionAt(region).Clean();
         Dirty--;
     }

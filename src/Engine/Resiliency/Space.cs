@@ -337,6 +337,7 @@ public sealed class Space : IBackingStore, IRepairable
             if (!_status.IsStopping)
             {
                 _regions.CleanIdle(_context.Options.CleanAfterNs);
+                await _regions.CommitCleanMarks();
             }
         }
     }
