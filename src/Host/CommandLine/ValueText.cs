@@ -72,12 +72,12 @@ internal static class ValueText
         ? Path.GetFullPath(text)
         : throw new UsageException($"-{parameter.Name} '': is empty. Valid: the path of a file or device. Give one.");
 
-    /// <summary>One of the accepted words, in any case, also as objects show it, or by an unambiguous beginning.</summary>
+    /// <summary>One of the accepted words, in any case, also as objects show it, by the number of its value, or by an unambiguous beginning.</summary>
     private static string ReadWord(ParameterDescription parameter, string text)
     {
         string[] words = parameter.AcceptedValues;
         string? exact = words.FirstOrDefault(word => Same(word, text))
-            ?? (parameter.ElementType.IsEnum ? words.FirstOrDefault(word => Same(Shown(parameter, word), text)) : null);
+            ?? (parameter.ElementType.IsEnum ? words.FirstOrDefault(word => Same(Shown(parameter, word), text) || NumberOf(parameter, word) == text) : null);
         if (exact is not null)
         {
             return exact;
@@ -95,6 +95,8 @@ internal static class ValueText
             ? number
             : throw new UsageException(NumberRange.Describe(parameter, text));
     }
+
+    private static string NumberOf(ParameterDescription parameter, string word) => ((Enum)Enum.Parse(parameter.ElementType, word)).ToString("D");
 
     private static string Shown(ParameterDescription parameter, string word) =>
         DisplayName.Of((Enum)Enum.Parse(parameter.ElementType, word));

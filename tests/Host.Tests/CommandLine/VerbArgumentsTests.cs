@@ -23,6 +23,8 @@ public class VerbArgumentsTests
     [InlineData("Get-PhysicalDisk -Usage auto-select", """{"Usage":"AutoSelect"}""")]
     [InlineData("Set-VirtualDisk d -NewFriendlyName e", """{"FriendlyName":"d","NewFriendlyName":"e"}""")]
     [InlineData("Set-PhysicalDisk d -MediaType ssd", """{"FriendlyName":"d","MediaType":"SSD"}""")]
+    [InlineData("Set-PhysicalDisk d -MediaType 4", """{"FriendlyName":"d","MediaType":"SSD"}""")]
+    [InlineData("Set-StorageSubSystem * -VirtualDiskRepairQueueDepth 16", """{"FriendlyName":"*","VirtualDiskRepairQueueDepth":"VeryHigh"}""")]
     [InlineData("Get-VirtualDisk", "{}")]
     public void Makes_the_request(string line, string expected)
     {
