@@ -197,7 +197,7 @@ public sealed class SpaceWorld : ISimWorld
             Space = 7,
             PoolTag = 0x1122334455667788,
             Shape = shape,
-            Resiliency = shape.Parities > 0 ? LayoutDescriptor.Parity : LayoutDescriptor.Mirror,
+            Resiliency = LayoutDescriptor.Of(shape),
             Length = _scenario.Length,
             IsThin = true,
             Rows = [.. _map.Rows.Values.Select(row => row with { Stale = (ushort[])row.Stale.Clone() })],

@@ -15,6 +15,9 @@ internal sealed record LayoutDescriptor(string Name, Func<SpaceShape, ILayout> L
 
     /// <summary>Single and dual parity.</summary>
     internal static LayoutDescriptor Parity { get; } = new("Parity", static shape => new ParityLayout(shape), static parts => new ParityEngine(parts));
+
+    /// <summary>The resiliency that a shape has in pools.</summary>
+    internal static LayoutDescriptor Of(in SpaceShape shape) => shape.Parities > 0 ? Parity : Mirror;
 }
 
 /// <summary>Parts that an engine is made of.</summary>

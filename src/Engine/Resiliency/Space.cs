@@ -134,7 +134,7 @@ public sealed class Space : IBackingStore, IRepairable
     }
 
     /// <inheritdoc/>
-    public int StripeSize => Shape.Parities > 0 ? Shape.DataColumns * Shape.Interleave : 0;
+    public int StripeSize => _layout.StripeSize;
 
     /// <inheritdoc/>
     public long UnitSize => _layout.RowSize;

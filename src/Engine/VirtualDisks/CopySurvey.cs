@@ -90,16 +90,14 @@ internal static class CopySurvey
     /// <summary>Whether the group of a position can give a region without it.</summary>
     private static bool IsGoodElsewhere(IPoolReader pool, TierDescription part, RowState row, int position, int region)
     {
-        int groupSize = part.Parities > 0 ? part.NumberOfColumns : part.NumberOfDataCopies;
-        int lossesMax = groupSize - (part.Parities > 0 ? part.DataColumns : 1);
-        int first = position / groupSize * groupSize;
+        int first = position / part.GroupSize * part.GroupSize;
         int outs = 1;
-        for (int other = first; other < first + groupSize; other++)
+        for (int other = first; other < first + part.GroupSize; other++)
         {
             bool isOut = !pool.IsUsable(row.Mapping.Sources[other].Disk) || (row.MissingAt(other) >> region & 1) != 0;
             outs += other != position && isOut ? 1 : 0;
         }
 
-        return outs <= lossesMax;
+        return outs <= part.LossesMax;
     }
 }

@@ -17,7 +17,7 @@ internal static class UnreadableRegions
     /// <summary>Whether there is any.</summary>
     internal static bool Any(IPoolReader pool, VirtualDiskDescription disk) => disk.Parts.Any(part =>
         pool.State.Space(part.DataSpace) is not { } space || space.EnumerateRows()
-            .Any(row => Enumerable.Range(0, GroupsOf(part)).Any(group => Mask(pool, part, row.Row, group) != 0)));
+            .Any(row => Enumerable.Range(0, part.Groups).Any(group => Mask(pool, part, row.Row, group) != 0)));
 
     /// <summary>Says how many bytes cannot be read, where they lie, and what brings them back; empty if all can be read.</summary>
     internal static string Describe(IPoolReader pool, VirtualDiskDescription disk)
@@ -34,11 +34,11 @@ internal static class UnreadableRegions
                 foreach ((int index, RowState row) in space.EnumerateRows())
                 {
                     int all = 0;
-                    for (int group = 0; group < GroupsOf(part); group++)
+                    for (int group = 0; group < part.Groups; group++)
                     {
                         ushort mask = Mask(pool, part, row, group);
                         all |= mask;
-                        bytes += (long)BitOperations.PopCount(mask) * shape.RegionSize * (part.DataColumns / GroupsOf(part));
+                        bytes += (long)BitOperations.PopCount(mask) * shape.RegionSize * (part.DataColumns / part.Groups);
                         isWaiting |= IsAway(pool, part, row, group, mask);
                     }
 
@@ -82,10 +82,6 @@ internal static class UnreadableRegions
         }
     }
 
-    private static int GroupsOf(TierDescription part) => part.Parities > 0 ? 1 : part.NumberOfColumns;
-
-    private static int PositionsOf(TierDescription part) => part.Parities > 0 ? part.NumberOfColumns : part.NumberOfDataCopies;
-
     private static ushort Mask(IPoolReader pool, TierDescription part, RowState row, int group)
     {
         if (!row.Mapping.IsInitialized || !IsAnyOut(pool, part, row, group))
@@ -94,16 +90,15 @@ internal static class UnreadableRegions
         }
 
         int unreadable = 0;
-        int lossesMax = PositionsOf(part) - (part.Parities > 0 ? part.DataColumns : 1);
         for (int region = 0; region < SpaceShape.RegionsPerSlab; region++)
         {
             int outs = 0;
-            for (int position = group * PositionsOf(part); position < (group + 1) * PositionsOf(part); position++)
+            for (int position = group * part.GroupSize; position < (group + 1) * part.GroupSize; position++)
             {
                 outs += !pool.IsUsable(row.Mapping.Sources[position].Disk) || (row.MissingAt(position) >> region & 1) != 0 ? 1 : 0;
             }
 
-            unreadable |= outs > lossesMax ? 1 << region : 0;
+            unreadable |= outs > part.LossesMax ? 1 << region : 0;
         }
 
         return (ushort)unreadable;
@@ -112,7 +107,7 @@ internal static class UnreadableRegions
     private static bool IsAnyOut(IPoolReader pool, TierDescription part, RowState row, int group)
     {
         bool isAnyOut = false;
-        for (int position = group * PositionsOf(part); position < (group + 1) * PositionsOf(part); position++)
+        for (int position = group * part.GroupSize; position < (group + 1) * part.GroupSize; position++)
         {
             isAnyOut |= !pool.IsUsable(row.Mapping.Sources[position].Disk) || row.MissingAt(position) != 0;
         }
@@ -124,7 +119,7 @@ internal static class UnreadableRegions
     private static bool IsAway(IPoolReader pool, TierDescription part, RowState row, int group, ushort mask)
     {
         bool isAway = false;
-        for (int position = group * PositionsOf(part); position < (group + 1) * PositionsOf(part); position++)
+        for (int position = group * part.GroupSize; position < (group + 1) * part.GroupSize; position++)
         {
             isAway |= (mask & ~row.MissingAt(position)) != 0 && !pool.IsUsable(row.Mapping.Sources[position].Disk);
         }

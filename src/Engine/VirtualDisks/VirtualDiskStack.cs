@@ -115,7 +115,7 @@ public static class VirtualDiskStack
             Space = part.DataSpace.Value,
             PoolTag = BitConverter.ToUInt64(pool.Id.Value.ToByteArray()),
             Shape = shape,
-            Resiliency = part.Parities > 0 ? LayoutDescriptor.Parity : LayoutDescriptor.Mirror,
+            Resiliency = LayoutDescriptor.Of(shape),
             Length = part.SpaceBytes,
             IsThin = disk.ProvisioningType == ProvisioningType.Thin,
             Rows = [.. pool.State.Space(part.DataSpace)!.EnumerateRows().Select(row => RowOf(pool.State, row.Index, row.Row))],

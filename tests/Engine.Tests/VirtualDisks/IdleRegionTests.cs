@@ -20,7 +20,8 @@ public sealed class IdleRegionTests
         Assert.Equal("", world.Lane.Run(world.Create(new VirtualDiskDescription
         {
             FriendlyName = "d", ResiliencySettingName = "Mirror", SizeBytes = 32 * Mebibyte, NumberOfColumns = 1, NumberOfDataCopies = (ushort)copies,
-            Interleave = 64 << 10, LogicalSectorSize = 4096, ProvisioningType = ProvisioningType.Thin, Checksum = checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
+            Interleave = 64 << 10, LogicalSectorSize = 4096, ProvisioningType = ProvisioningType.Thin,
+            Checksum = checksums ? ChecksumKind.CRC32C : ChecksumKind.None,
         })));
         IoBuffer buffer = world.Lane.Buffers.Rent(4096);
         buffer.Span.Fill(7);

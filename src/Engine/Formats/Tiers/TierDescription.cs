@@ -70,6 +70,15 @@ public sealed record TierDescription
     /// <summary>Columns of data.</summary>
     public int DataColumns => NumberOfColumns - Parities;
 
+    /// <summary>Slabs of a row that replace each other: with parity all of them, else the copies of a column.</summary>
+    internal int GroupSize => Parities > 0 ? NumberOfColumns : NumberOfDataCopies;
+
+    /// <summary>Groups of a row; group g has the positions from g × <see cref="GroupSize"/> on.</summary>
+    internal int Groups => Parities > 0 ? 1 : NumberOfColumns;
+
+    /// <summary>Positions of a group that may be out without loss of data.</summary>
+    internal int LossesMax => Parities > 0 ? Parities : NumberOfDataCopies - 1;
+
     /// <summary>Copies of its integrity log and of a write cache in front of it: as many as disks may fail, and one more.</summary>
     public ushort RingCopies => (ushort)(NumberOfDataCopies + Parities);
 

@@ -236,7 +236,8 @@ public sealed class PhysicalDiskService
         return new SlabMoves(pools[pool].Slabs.DataBytes, forecast.Moves());
     }
 
-    private static DiskDescription Changes(DiskDescription member, string? name, string? description, MediaType? mediaType, DiskUsage? usage, PlaceChange? place)
+    private static DiskDescription Changes(
+        DiskDescription member, string? name, string? description, MediaType? mediaType, DiskUsage? usage, PlaceChange? place)
     {
         DiskPlace moved = DiskPlace.Of(member).With(place ?? new PlaceChange());
         return member with

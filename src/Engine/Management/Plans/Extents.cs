@@ -111,8 +111,11 @@ internal sealed class Extents(IPoolReader pool)
     private static PositionPlace[] PlacesOf(ILayout layout, int positions) =>
         [.. Enumerable.Range(0, positions).Select(position => PositionPlace.Of(layout, 0, position))];
 
-    private ILayout LayoutOf(VirtualDiskDescription disk, TierDescription part) =>
-        (part.Parities > 0 ? LayoutDescriptor.Parity : LayoutDescriptor.Mirror).Layout(VirtualDiskLayout.ShapeOf(pool, disk, part));
+    private ILayout LayoutOf(VirtualDiskDescription disk, TierDescription part)
+    {
+        SpaceShape shape = VirtualDiskLayout.ShapeOf(pool, disk, part);
+        return LayoutDescriptor.Of(shape).Layout(shape);
+    }
 
     private ILayout RingOf(int copies) =>
         LayoutDescriptor.Mirror.Layout(new SpaceShape(1, copies, (int)pool.Slabs.DataBytes, (int)pool.Slabs.DataBytes, Checksums: true));

@@ -81,7 +81,8 @@ internal sealed class SlabForecast(IReadOnlyDictionary<PoolId, PoolSnapshot> poo
         return
         [
             .. _moves.GroupBy(static move => (
-                    move.Disk.Id, move.Pool, move.Move.From, To: move.To.Length > 0 ? move.To[0].Disk : (DiskNumber?)null, move.Move.Part, Kind: KindOf(move.Move)))
+                    move.Disk.Id, move.Pool, move.Move.From, To: move.To.Length > 0 ? move.To[0].Disk : (DiskNumber?)null, move.Move.Part,
+                    Kind: KindOf(move.Move)))
                 .Select(group => new PlannedMoves(
                     group.First().Disk.FriendlyName, group.Key.Kind, NameOf(group.Key.Pool, group.Key.From),
                     group.Key.To is { } to ? NameOf(group.Key.Pool, to) : null,

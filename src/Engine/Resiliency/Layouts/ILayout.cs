@@ -49,6 +49,9 @@ public interface ILayout
     /// </summary>
     long RunWindow => 0;
 
+    /// <summary>Bytes of data that a write has to cover as a whole so that nothing is read for it; 0: any write does.</summary>
+    int StripeSize => 0;
+
     /// <summary>Returns the address of a block of data.</summary>
     long AddressOf(int row, int column, int slabOffset);
 

@@ -48,6 +48,9 @@ public sealed class ParityLayout : ILayout
     public int LossesMax => _shape.Parities;
 
     /// <inheritdoc/>
+    public int StripeSize => _stripe;
+
+    /// <inheritdoc/>
     public int Columns => _shape.Columns;
 
     /// <inheritdoc/>

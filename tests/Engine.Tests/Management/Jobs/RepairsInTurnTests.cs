@@ -63,7 +63,7 @@ public sealed class RepairsInTurnTests
         Assert.Equal(JobState.Completed, _world.Run(other).State);
     }
 
-    // Begun side by side, before the pool was told otherwise.
+    // Begun side by side, before the policy of the pool was changed.
     [Fact]
     public void Repairs_that_an_earlier_host_left_go_on_in_turn()
     {
