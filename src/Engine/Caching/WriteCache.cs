@@ -113,9 +113,6 @@ public sealed class WriteCache : IBlockStore
     /// <summary>Summaries of the ring that the opening used in place of the headers of records.</summary>
     public int SummariesUsed => _opening.SummariesUsed;
 
-    /// <summary>Time of the last write, unmap or zeroing, on the lane's clock.</summary>
-    public long LastWriteNs => _status.LastWriteNs;
-
     /// <inheritdoc/>
     public StoreGeometry Geometry => _backing.Geometry;
 

@@ -197,9 +197,6 @@ public sealed class Journal
         return await Commit(sequence);
     }
 
-    /// <summary>Completes at the next change of what is written, durable or free.</summary>
-    public LaneTask<Nothing> WaitForChange() => _changed.Wait();
-
     private void OpenBlock()
     {
         if (FreeBlocks <= 0)

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
 
 namespace TierSpaces.Engine.Primitives;
@@ -42,27 +43,13 @@ public sealed class BlockLimits : IBlockStore
         _buffers = buffers;
         _unit = unit;
         _block = below.Geometry.SmallestRequest;
-        _below = below;
         if (!BitOperations.IsPow2(unit) || unit > _block)
         {
             throw new ArgumentOutOfRangeException(nameof(unit), unit, $"The unit is a power of two, at most the block size of the store ({_block} bytes).");
         }
 
         HasPartChanges = unit < _block;
-        Below = below;
-    }
-
-    /// <summary>The store. It is exchanged only while no request is under way, for one of the same block size.</summary>
-    public IBlockStore Below
-    {
-        get => _below;
-        set
-        {
-            StoreGeometry geometry = value.Geometry;
-            _below = value;
-            _partMax = Math.Max(geometry.MaxTransfer & -_block, _block);
-            _bounceMax = Math.Min(BounceMax, _partMax);
-        }
+        TakeStore(below);
     }
 
     /// <summary>
@@ -76,6 +63,15 @@ public sealed class BlockLimits : IBlockStore
 
     /// <inheritdoc/>
     public StoreGeometry Geometry => _below.Geometry with { BlockSize = _unit, SmallestRequest = _unit, MaxTransfer = BufferPool.LargestBuffer };
+
+    /// <summary>Replaces the store by one of the same block size. Called only while no request is under way.</summary>
+    [MemberNotNull(nameof(_below))]
+    public void TakeStore(IBlockStore below)
+    {
+        _below = below;
+        _partMax = Math.Max(below.Geometry.MaxTransfer & -_block, _block);
+        _bounceMax = Math.Min(BounceMax, _partMax);
+    }
 
     /// <inheritdoc/>
     public void Prefetch(long offset) => _below.Prefetch(offset);

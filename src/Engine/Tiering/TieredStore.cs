@@ -105,7 +105,6 @@ public sealed class TieredStore : IBackingStore
     /// <summary>Called before each step of a move begins; see <see cref="SliceMover"/>.</summary>
     internal Action<int>? StepBegins
     {
-        get => _mover.StepBegins;
         set => _mover.StepBegins = value;
     }
 

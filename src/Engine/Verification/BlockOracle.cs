@@ -66,9 +66,6 @@ public sealed class BlockOracle
     /// <summary>Whether a disk was missing, or missed writes, at one of the openings since the crash.</summary>
     public bool MissesDisk { get; set; }
 
-    /// <summary>Sectors in the store.</summary>
-    public int Sectors => _allowed.Length;
-
     /// <summary>An independent copy.</summary>
     public BlockOracle Clone() => new(this);
 

@@ -122,13 +122,6 @@ public sealed class OpenVirtualDisk : IMemberFollower, IClientLoad
     /// <summary>Whether such a log is back on a disk of the pool: the virtual disk takes writes once it is reopened.</summary>
     internal bool HasReturnedLog => Parts.Any(static part => part.Space.HasReturnedLog);
 
-    /// <summary>Whether it has blocks that no copy could give and that were not written since.</summary>
-    public bool HasLost => Parts.Any(static part => part.Space.LostBlocks.Count > 0);
-
-    /// <summary>The blocks that no copy could give and that were not written since, as ranges of the virtual disk in their order.</summary>
-    public List<(long Offset, long Length)> LostRanges() => LostBlockRanges.Of(
-        [.. Parts.Select(static part => (part.Number, part.Space.LostBlocks.ToArray()))], Description, Tiers?.Map ?? SliceMapState.Empty);
-
     /// <summary>Returns the findings on disks of a pool, by number, since the last call.</summary>
     internal IEnumerable<KeyValuePair<(int Disk, DiskFinding Finding), long>> TakeFindings(PoolId pool)
     {

@@ -95,7 +95,7 @@ public sealed class VirtualDisk : IBlockStore
     internal void Resume(WriteCache? cache)
     {
         Cache = cache;
-        _below.Below = cache is null ? _home : cache;
+        _below.TakeStore(cache is null ? _home : cache);
         EndPause();
     }
 

@@ -11,9 +11,6 @@ internal sealed class VerbDispatcher(IEnumerable<IVerbHandler> handlers, Semapho
     private readonly Dictionary<string, IVerbHandler> _byName =
         handlers.ToDictionary(handler => handler.Verb.Name, StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>The verbs that have a handler.</summary>
-    public IEnumerable<VerbDescription> Verbs => _byName.Values.Select(handler => handler.Verb);
-
     /// <summary>Carries out a verb given as JSON; what it returns writes the reply as JSON.</summary>
     public async Task<ReplyWriter> RunAsync(string verb, byte[] body, CancellationToken cancellation)
     {

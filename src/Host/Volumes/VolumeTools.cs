@@ -57,9 +57,6 @@ internal sealed class VolumeTools(Func<string, string?> find)
     /// <summary>Whether a program is installed.</summary>
     public bool Has(string name) => find(name) is not null;
 
-    /// <summary>The Debian package that brings a program.</summary>
-    public static string PackageOf(string name) => s_packages[name];
-
     /// <summary>Returns the path of a program.</summary>
     /// <exception cref="StorageException">It is not installed; the error names the package that brings it.</exception>
     public string Require(string name) => find(name) ?? throw new StorageException(

@@ -24,8 +24,6 @@ internal sealed class DestageQueue
     private readonly Queue<QueuedRecord> _records = new();
     private readonly Queue<QueuedExtent> _extents = new();
 
-    internal int Records => _records.Count;
-
     internal Queue<QueuedRecord>.Enumerator GetRecords() => _records.GetEnumerator();
 
     internal Queue<QueuedExtent>.Enumerator GetExtents() => _extents.GetEnumerator();
@@ -38,10 +36,4 @@ internal sealed class DestageQueue
     internal QueuedRecord TakeRecord() => _records.Dequeue();
 
     internal QueuedExtent TakeExtent() => _extents.Dequeue();
-
-    internal void Clear()
-    {
-        _records.Clear();
-        _extents.Clear();
-    }
 }

@@ -131,7 +131,6 @@ public sealed class MeteredDisk : IDisk
     /// <summary>Where the metadata is, for the counters of all handles; null: everything counts as data.</summary>
     internal MetadataAreas? Metadata
     {
-        get => _handles.Metadata;
         set => _handles.Metadata = value;
     }
 

@@ -27,7 +27,6 @@ public sealed class NbdExport
         UniqueId = uniqueId;
         _identity = Encoding.ASCII.GetBytes(IdentityOf(uniqueId));
         Name = name;
-        Description = description;
         Store = store;
         IsReadOnly = isReadOnly;
         NameBytes = Encode(name, 1, nameof(name));
@@ -39,9 +38,6 @@ public sealed class NbdExport
 
     /// <summary>Name clients ask for, and the one that listing clients see.</summary>
     public string Name { get; private set; }
-
-    /// <summary>Text shown by listing clients.</summary>
-    public string Description { get; }
 
     /// <summary>Store that is served.</summary>
     public IBlockStore Store { get; }

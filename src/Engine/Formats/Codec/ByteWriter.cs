@@ -17,9 +17,6 @@ public sealed class ByteWriter(int capacity = 256)
     /// <summary>Forgets everything written, keeps the memory.</summary>
     public void Clear() => Length = 0;
 
-    /// <summary>Drops everything after the first <paramref name="length"/> bytes.</summary>
-    public void Truncate(int length) => Length = Math.Min(Length, length);
-
     /// <summary>Appends one byte.</summary>
     public void U8(byte value) => Reserve(1)[0] = value;
 

@@ -166,11 +166,6 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     internal Absence? AbsenceOf(RegisteredDisk disk) =>
         disk.Scan?.Label is { } label ? pools.Find(label.Pool)?.Absences.GetValueOrDefault(label.Number) : null;
 
-    /// <summary>Returns the time of the next search for a missing member, on the lane's clock.</summary>
-    internal long NextLookNs(ManagedPool managed, DiskNumber number) => Math.Max(
-        managed.Absences.GetValueOrDefault(number)?.NotBeforeNs ?? 0,
-        registry.Disks.Find(disk => managed.MemberFor(disk)?.Number == number)?.NextLookNs ?? 0);
-
     private async LaneTask Keep()
     {
         try

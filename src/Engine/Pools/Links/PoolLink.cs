@@ -134,9 +134,6 @@ public abstract class PoolLink
         return default;
     }
 
-    /// <summary>Returns the layout of a disk of the pool, present or not.</summary>
-    internal DiskLayout Layout(DiskNumber number) => Pool.Layout(State, number);
-
     private protected void TellMarkedStale(DiskNumber disk)
     {
         foreach (IMemberFollower follower in _followers.ToArray())

@@ -58,7 +58,6 @@ internal sealed class MemberDisk
     /// <summary>Whether flushes are left out, those of virtual disks too: the pool is declared power-protected.</summary>
     internal bool SkipsFlush
     {
-        get => _skipsFlush;
         set
         {
             _skipsFlush = value;
