@@ -15,8 +15,7 @@ public sealed class EmulatedDiskService
 
     /// <summary>Makes an emulated disk fail from now on, in place of what it did wrong before; it forgets that when the host stops.</summary>
     /// <exception cref="ManagementException">The disk is not emulated, or a value is out of range; nothing was changed.</exception>
-    public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _core.Verbs.Change(
-        async LaneTask<(SubsystemSnapshot Now, int DeviceId)> () =>
+    public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _snapshots.Change(LaneTask<int> () =>
     {
         RegisteredDisk disk = TakeEmulated(id, fault);
         disk.Fault = fault;
@@ -25,8 +24,8 @@ public sealed class EmulatedDiskService
             emulated.Fault = fault;
         }
 
-        return (await _snapshots.Take(), disk.DeviceId);
-    }, static after => after.Now.PhysicalDisks.First(disk => disk.DeviceId == after.DeviceId));
+        return LaneTask.FromResult(disk.DeviceId);
+    }, static (deviceId, now) => now.PhysicalDisks.First(disk => disk.DeviceId == deviceId));
 
     /// <summary>Refuses what <see cref="SetFaultAsync"/> would refuse.</summary>
     public Task<bool> CheckSetFaultAsync(Guid id, EmulatedFault fault) => _core.Verbs.Check(() => TakeEmulated(id, fault));

@@ -169,9 +169,7 @@ public sealed class PhysicalDiskService
         });
 
     /// <summary>Runs a verb that changes a physical disk, and answers with the status of the moment in which it ended.</summary>
-    private Task<PhysicalDiskStatus> Change(Func<LaneTask<Changed>> verb) => _core.Verbs.Change(
-        async LaneTask<(Changed Changed, SubsystemSnapshot Now)> () => (await verb(), await _snapshots.Take()),
-        static after => StatusOf(after.Changed, after.Now));
+    private Task<PhysicalDiskStatus> Change(Func<LaneTask<Changed>> verb) => _snapshots.Change(verb, StatusOf);
 
     private static PhysicalDiskStatus StatusOf(Changed changed, SubsystemSnapshot now)
     {

@@ -210,8 +210,7 @@ public sealed class PoolService
         inUse is null ? true : throw DiskChecks.StillInUse(now!, new PoolId(pool), inUse);
 
     /// <summary>Runs a verb that changes a pool, and answers with the status of the moment in which it ended.</summary>
-    private Task<StoragePoolStatus> Change(Func<LaneTask<PoolId>> verb) => _core.Verbs.Change(
-        async LaneTask<(PoolId Pool, SubsystemSnapshot Now)> () => (await verb(), await _snapshots.Take()), static after => after.Now.Pool(after.Pool));
+    private Task<StoragePoolStatus> Change(Func<LaneTask<PoolId>> verb) => _snapshots.Change(verb, static (pool, now) => now.Pool(pool));
 
     private (ManagedPool Pool, PoolDescription Description) Changed(Guid id, Func<PoolDescription, PoolDescription> change)
     {

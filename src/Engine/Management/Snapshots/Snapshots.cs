@@ -30,6 +30,10 @@ internal sealed class Snapshots(SubsystemCore core, JobRunner runner, Reliabilit
         return TakeRest(reliability.Copy());
     }
 
+    /// <summary>Runs a verb that changes something, and computes the reply outside from its result and a snapshot of the moment in which it ended.</summary>
+    internal Task<TReply> Change<T, TReply>(Func<LaneTask<T>> verb, Func<T, SubsystemSnapshot, TReply> reply) => core.Verbs.Change(
+        async LaneTask<(T Result, SubsystemSnapshot Now)> () => (await verb(), await Take()), after => reply(after.Result, after.Now));
+
     private LaneTask<Nothing> TakeParts() => core.Patience.Ask(
         [.. core.Pools.All.SelectMany(static managed => managed.VirtualDisks.Values).GroupBy(static disk => disk.Lane)
             .Select(static disks => (disks.Key, (Func<LaneTask<Nothing>>)(() => ManagedVirtualDisk.TakeSnapshots([.. disks]))))]);

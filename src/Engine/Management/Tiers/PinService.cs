@@ -59,7 +59,7 @@ public sealed class PinService
     /// </summary>
     /// <exception cref="ManagementException">More would be pinned to the tier than it has, or a parameter is outside its range; nothing was
     /// changed.</exception>
-    public Task<PinStatus> SetAsync(PinRequest request) => _core.Verbs.Change(async LaneTask<(SubsystemSnapshot Now, Guid Pin)> () =>
+    public Task<PinStatus> SetAsync(PinRequest request) => _snapshots.Change(async LaneTask<Guid> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, Pin pin) = NewPin(request);
         List<MetadataRecord> records = [.. pin.ToRecords(disk.Description.Id, request.Tier)];
@@ -70,8 +70,8 @@ public sealed class PinService
 
         Commits.Require(await managed.Pool!.Commit([.. records]), disk.Description.FriendlyName);
         await disk.Ask(LoadPins);
-        return (await _snapshots.Take(), pin.Id);
-    }, after => after.Now.Pins(request.VirtualDisk).First(status => status.Pin.Id == after.Pin));
+        return pin.Id;
+    }, (id, now) => now.Pins(request.VirtualDisk).First(status => status.Pin.Id == id));
 
     /// <summary>Refuses what <see cref="SetAsync"/> would refuse.</summary>
     public Task<bool> CheckSetAsync(PinRequest request) => _core.Verbs.Check(() => NewPin(request));

@@ -150,9 +150,8 @@ public sealed class TierService
     }
 
     /// <summary>Runs a verb that changes a tier or a template, and answers with the status of the moment in which it ended.</summary>
-    private Task<StorageTierStatus> Change(Func<LaneTask<Guid>> verb) => _core.Verbs.Change(
-        async LaneTask<(Guid Id, SubsystemSnapshot Now)> () => (await verb(), await _snapshots.Take()),
-        static after => after.Now.Tiers.First(tier => tier.UniqueId == after.Id));
+    private Task<StorageTierStatus> Change(Func<LaneTask<Guid>> verb) =>
+        _snapshots.Change(verb, static (id, now) => now.Tiers.First(tier => tier.UniqueId == id));
 
     private (ManagedPool Pool, ManagedVirtualDisk Disk, TierDescription Spec, ImmutableArray<DiskNumber> Disks) NewTierOf(Guid virtualDisk, TierRequest tier)
     {

@@ -263,9 +263,8 @@ public sealed class VirtualDiskService
     internal OpenVirtualDisk Opened(Guid id) => _core.Pools.TakeDisk(id).Disk.Opened;
 
     /// <summary>Runs a verb that changes a virtual disk, and answers with the status of the moment in which it ended.</summary>
-    private Task<VirtualDiskStatus> Change(Func<LaneTask<Changed>> verb) => _core.Verbs.Change(
-        async LaneTask<(Changed Changed, SubsystemSnapshot Now)> () => (await verb(), await _snapshots.Take()),
-        static after => after.Now.VirtualDisk(after.Changed.Pool, after.Changed.Disk) with { Remarks = after.Changed.Remarks });
+    private Task<VirtualDiskStatus> Change(Func<LaneTask<Changed>> verb) =>
+        _snapshots.Change(verb, static (changed, now) => now.VirtualDisk(changed.Pool, changed.Disk) with { Remarks = changed.Remarks });
 
     /// <summary>Notes the clients of a virtual disk; its export may have ended meanwhile.</summary>
     private static async LaneTask<Nothing> Note(ManagedVirtualDisk disk, Dictionary<Guid, LanePeer[]> clients)

@@ -33,8 +33,8 @@ public sealed class WriteCacheService
 
     /// <summary>Gives a virtual disk a write cache of another size, or none, while it is in use. The data of the old cache is destaged first.</summary>
     /// <exception cref="ManagementException">There is no room for that size, or the cache could not be emptied; nothing was changed.</exception>
-    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Change(
-        async LaneTask<(SubsystemSnapshot Now, PoolId Pool, VirtualDiskId Disk, List<string> Remarks)> () =>
+    public Task<VirtualDiskStatus> ResizeAsync(Guid id, long sizeBytes) => _snapshots.Change(
+        async LaneTask<(PoolId Pool, VirtualDiskId Disk, List<string> Remarks)> () =>
     {
         List<string> remarks = [];
         (ManagedPool managed, ManagedVirtualDisk disk, ManagedPool at, long size) = TakeForResize(id, sizeBytes, remarks);
@@ -48,8 +48,8 @@ public sealed class WriteCacheService
         }
 
         Commits.Require(result, name);
-        return (await _snapshots.Take(), managed.Id, disk.Description.Id, remarks);
-    }, static after => after.Now.VirtualDisk(after.Pool, after.Disk) with { Remarks = after.Remarks });
+        return (managed.Id, disk.Description.Id, remarks);
+    }, static (resized, now) => now.VirtualDisk(resized.Pool, resized.Disk) with { Remarks = resized.Remarks });
 
     /// <summary>
     /// Refuses what <see cref="ResizeAsync"/> would refuse, but for a cache that turns out not to empty itself, and returns where the new cache would lie.
