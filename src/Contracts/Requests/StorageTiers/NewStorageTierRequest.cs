@@ -2,7 +2,7 @@ namespace TierSpaces.Contracts;
 
 /// <summary>Creates a template of storage tiers in a pool.</summary>
 [Verb("New-StorageTier", "Creates a template of storage tiers in a storage pool.", DefaultSet = "ByFriendlyName", ChangesState = true)]
-public sealed record NewStorageTierRequest : StorageRequest<StorageTierInfo>
+public sealed record NewStorageTierRequest : StorageRequest<StorageTierInfo>, ITierTemplateSettings
 {
     [VerbParameter(
         "Friendly name of the pool; wildcards are accepted.", Sets = "ByFriendlyName", Required = true, Position = 0,

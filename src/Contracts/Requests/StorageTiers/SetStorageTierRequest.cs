@@ -2,7 +2,7 @@ namespace TierSpaces.Contracts;
 
 /// <summary>Changes storage tiers.</summary>
 [Verb("Set-StorageTier", "Changes storage tiers.", DefaultSet = "ByUniqueIdNewFriendlyName", ChangesState = true)]
-public sealed record SetStorageTierRequest : StorageRequest<StorageTierInfo>
+public sealed record SetStorageTierRequest : StorageRequest<StorageTierInfo>, ITierTemplateSettings
 {
     private const string Attributes = "ByUniqueIdAttributes, ByObjectAttributes, ByFriendlyNameAttributes";
 

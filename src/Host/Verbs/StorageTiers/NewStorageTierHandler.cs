@@ -1,9 +1,7 @@
 using TierSpaces.Contracts;
-using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 using TierSpaces.Host.Verbs.Mapping;
-using TierSpaces.Host.Verbs.StoragePools;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
@@ -14,7 +12,7 @@ internal sealed class NewStorageTierHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         NewStorageTierRequest request, ReplyBuilder<StorageTierInfo> reply, CancellationToken cancellation)
     {
-        TierTemplateRequest meant = Translate(request);
+        TierTemplateRequest meant = TierTemplateParameters.Read(request, request.FriendlyName);
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         foreach (StoragePoolTarget pool in all.Pools.Select(
             request.StoragePoolFriendlyName, request.StoragePoolUniqueId, request.StoragePoolName, request.InputObject, reply.Fail))
@@ -29,19 +27,4 @@ internal sealed class NewStorageTierHandler(HostServices services) : VerbHandler
             }).ConfigureAwait(false);
         }
     }
-
-    private static TierTemplateRequest Translate(NewStorageTierRequest request) => new()
-    {
-        FriendlyName = request.FriendlyName!,
-        MediaType = request.MediaType?.ToEngine(),
-        ResiliencySettingName = request.ResiliencySettingName,
-        NumberOfDataCopies = request.NumberOfDataCopies,
-        PhysicalDiskRedundancy = request.PhysicalDiskRedundancy,
-        NumberOfColumns = request.NumberOfColumns,
-        Interleave = request.Interleave is { } strip ? Amount.Bytes(strip, nameof(request.Interleave), StorageErrors.InterleaveRange) : null,
-        ProvisioningType = PoolSettings.Provisioning(request.ProvisioningType, nameof(request.ProvisioningType)),
-        Description = request.Description,
-        FaultDomainAwareness = (FaultDomainLevel?)request.FaultDomainAwareness,
-        ColumnIsolation = (FaultDomainLevel?)request.ColumnIsolation,
-    };
 }
