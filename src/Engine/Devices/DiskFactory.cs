@@ -64,8 +64,8 @@ public sealed class DiskFactory : IDiskFactory
         BlockDeviceFacts facts = Describe(path);
         return Describe(OpenExplained(uri, path, facts, use), device =>
         {
-            DiskIdentity identity = IdentityBuilder.ForBlock(uri, device, facts, overrides) with { Hardware = Hardware.OfBlock(device.Descriptor, facts) };
-            return new Found(device, identity, Math.Max(facts.PhysicalSectorSize, identity.LogicalSectorSize));
+            DiskIdentity identity = IdentityBuilder.ForBlock(uri, device, facts, overrides);
+            return new Found(device, identity, Math.Max(facts.Identity.PhysicalSectorSize, identity.LogicalSectorSize));
         });
     }
 
@@ -95,9 +95,9 @@ public sealed class DiskFactory : IDiskFactory
         {
             return DeviceOpener.Open(uri, path, wantBlockDevice: true, use);
         }
-        catch (DiskOpenException problem) when (problem.Failure == DiskOpenFailure.InUse && facts.CannotPoolReason.Length > 0)
+        catch (DiskOpenException problem) when (problem.Failure == DiskOpenFailure.InUse && facts.Identity.CannotPoolReason.Length > 0)
         {
-            throw new DiskOpenException(problem.Failure, $"{problem.Message} ({facts.CannotPoolReason}.)", problem);
+            throw new DiskOpenException(problem.Failure, $"{problem.Message} ({facts.Identity.CannotPoolReason}.)", problem);
         }
     }
 

@@ -24,7 +24,8 @@ public sealed class BlockDevicesTests : IDisposable
         _system.Bytes(SataPath, "device/vpd_pg80", [0, 0x80, 0, 8, .. Encoding.ASCII.GetBytes("  ZDH1AB")]);
         BlockDeviceFacts disk = _system.Describe(8, 16);
         Assert.Equal(
-            new BlockDeviceFacts("sda", 512, 4096, MediaType.HDD, BusType.SATA, 5980, true, "ZDH1AB", "ST4000VN008-2DR1", "ATA", "SC60", ""),
+            new BlockDeviceFacts("sda", new DiskIdentity(
+                "", "", 0, 512, 4096, MediaType.HDD, BusType.SATA, 5980, true, "ZDH1AB", "ST4000VN008-2DR1", "ATA", "SC60", "")),
             disk);
     }
 
@@ -36,7 +37,8 @@ public sealed class BlockDevicesTests : IDisposable
             "device/firmware_rev=4B2Q", "device/transport=pcie");
         _system.Set("pci0000:00/0000:01:00.0/nvme/nvme0", "transport=pcie");
         Assert.Equal(
-            new BlockDeviceFacts("nvme0n1", 512, 512, MediaType.SSD, BusType.NVMe, 0, false, "S6Z", "Samsung SSD 990", "", "4B2Q", ""),
+            new BlockDeviceFacts("nvme0n1", new DiskIdentity(
+                "", "", 0, 512, 512, MediaType.SSD, BusType.NVMe, 0, false, "S6Z", "Samsung SSD 990", "", "4B2Q", "")),
             _system.Describe(259, 0));
     }
 
@@ -48,9 +50,9 @@ public sealed class BlockDevicesTests : IDisposable
         _system.Set("../class/enclosure/1:0:9:0", "of=this");
         _system.Disk("8:32", SasPath, $"device/enclosure_device:Slot 05=@devices/{enclosure}/Slot 05");
         _system.Set(enclosure, "id=0x500304801f3a", "Slot 05/slot=5");
-        Assert.Equal(new EnclosureSlot("0x500304801f3a", 1, 5), _system.Describe(8, 32).Slot);
+        Assert.Equal(new EnclosureSlot("0x500304801f3a", 1, 5), _system.Describe(8, 32).Identity.Slot);
         _system.Disk("8:48", SasPath.Replace("sdb", "sdx", StringComparison.Ordinal).Replace("1:0:0:0", "1:0:1:0", StringComparison.Ordinal), "device/model=X");
-        Assert.Null(_system.Describe(8, 48).Slot);
+        Assert.Null(_system.Describe(8, 48).Identity.Slot);
     }
 
     [Theory]
@@ -65,7 +67,7 @@ public sealed class BlockDevicesTests : IDisposable
     public void LocalBusesAreTold(string path, BusType bus)
     {
         _system.Disk("8:32", path);
-        BlockDeviceFacts disk = _system.Describe(8, 32);
+        DiskIdentity disk = _system.Describe(8, 32).Identity;
         Assert.Equal(bus, disk.BusType);
         Assert.Empty(disk.CannotPoolReason);
     }
@@ -74,7 +76,7 @@ public sealed class BlockDevicesTests : IDisposable
     public void SectorSizesAreTheSystemsAndAtMost4096()
     {
         _system.Disk("8:0", SataPath, "queue/logical_block_size=4096", "queue/physical_block_size=16384");
-        BlockDeviceFacts disk = _system.Describe(8, 0);
+        DiskIdentity disk = _system.Describe(8, 0).Identity;
         Assert.Equal((4096, 4096), (disk.LogicalSectorSize, disk.PhysicalSectorSize));
     }
 
@@ -88,7 +90,7 @@ public sealed class BlockDevicesTests : IDisposable
     public void WhatIsNoLocalDiskIsNotPooled(string path, string reason)
     {
         _system.Disk("8:48", path);
-        Assert.StartsWith(reason, _system.Describe(8, 48).CannotPoolReason);
+        Assert.StartsWith(reason, _system.Describe(8, 48).Identity.CannotPoolReason);
     }
 
     [Fact]
@@ -96,7 +98,7 @@ public sealed class BlockDevicesTests : IDisposable
     {
         _system.Disk("259:1", "virtual/nvme-subsystem/nvme-subsys1/nvme1n1");
         _system.Set("virtual/nvme-subsystem/nvme-subsys1/nvme1", "transport=tcp");
-        Assert.Contains("NVMe over Fabrics (tcp)", _system.Describe(259, 1).CannotPoolReason);
+        Assert.Contains("NVMe over Fabrics (tcp)", _system.Describe(259, 1).Identity.CannotPoolReason);
     }
 
     [Theory]
@@ -116,7 +118,7 @@ public sealed class BlockDevicesTests : IDisposable
         string path = $"{host}/target{address[..5]}/{address}/block/sda";
         _system.Disk("8:0", path, $"device/raid_level={level}");
         _system.Set(host, $"scsi_host/host0/proc_name={driver}");
-        BlockDeviceFacts disk = _system.Describe(8, 0);
+        DiskIdentity disk = _system.Describe(8, 0).Identity;
         Assert.Equal(isVolume ? BusType.RAID : BusType.SCSI, disk.BusType);
         Assert.Equal(isVolume, disk.CannotPoolReason.Contains($"volume of a RAID controller ({driver})"));
         Assert.Equal(isVolume, disk.CannotPoolReason.Length > 0);
@@ -128,21 +130,21 @@ public sealed class BlockDevicesTests : IDisposable
         string path = "pci0000:00/0000:02:00.0/host0/target0:2:0/0:2:0:0/block/sda";
         _system.Disk("8:0", path);
         _system.Set("pci0000:00/0000:02:00.0", "driver=@bus/pci/drivers/megaraid_sas");
-        Assert.Contains("megaraid_sas", _system.Describe(8, 0).CannotPoolReason);
+        Assert.Contains("megaraid_sas", _system.Describe(8, 0).Identity.CannotPoolReason);
     }
 
     [Fact]
     public void AMountedDiskOrPartitionIsNotPooled()
     {
         _system.Disk("8:16", SataPath).Partition("8:17", SataPath, "sda1");
-        Assert.Equal("sda has partitions (sda1); remove them first", _system.Describe(8, 16).CannotPoolReason);
+        Assert.Equal("sda has partitions (sda1); remove them first", _system.Describe(8, 16).Identity.CannotPoolReason);
         _system.Mounts("30 1 8:17 / /data rw,relatime shared:1 - ext4 /dev/sda1 rw");
-        Assert.Equal("sda1 is mounted at /data", _system.Describe(8, 16).CannotPoolReason);
-        Assert.Equal("sda1 is mounted at /data", _system.Describe(8, 17).CannotPoolReason);
+        Assert.Equal("sda1 is mounted at /data", _system.Describe(8, 16).Identity.CannotPoolReason);
+        Assert.Equal("sda1 is mounted at /data", _system.Describe(8, 17).Identity.CannotPoolReason);
         _system.Mounts("31 1 0:44 / /pool rw - btrfs /dev/sda rw");
-        Assert.Equal("sda is mounted at /pool", _system.Describe(8, 16).CannotPoolReason);
+        Assert.Equal("sda is mounted at /pool", _system.Describe(8, 16).Identity.CannotPoolReason);
         _system.Mounts("x - btrfs /dev/sda");
-        Assert.Equal("sda is mounted at a place the system does not name", _system.Describe(8, 16).CannotPoolReason);
+        Assert.Equal("sda is mounted at a place the system does not name", _system.Describe(8, 16).Identity.CannotPoolReason);
     }
 
     [Fact]
@@ -150,16 +152,16 @@ public sealed class BlockDevicesTests : IDisposable
     {
         _system.Disk("8:16", SataPath, "queue/rotational=1", "device/model=X").Partition("8:17", SataPath, "sda1");
         BlockDeviceFacts part = _system.Describe(8, 17);
-        Assert.Equal(("sda1", MediaType.HDD, "X", ""), (part.Name, part.MediaType, part.Model, part.CannotPoolReason));
+        Assert.Equal(("sda1", MediaType.HDD, "X", ""), (part.Name, part.Identity.MediaType, part.Identity.Model, part.Identity.CannotPoolReason));
     }
 
     [Fact]
     public void OtherUsesAreNamed()
     {
         _system.Disk("8:16", SataPath).Partition("8:17", SataPath, "sda1").Swaps("/dev/sda1 partition 100 0 -2");
-        Assert.Equal("sda1 is used for swapping", _system.Describe(8, 16).CannotPoolReason);
+        Assert.Equal("sda1 is used for swapping", _system.Describe(8, 16).Identity.CannotPoolReason);
         _system.Swaps().Set(SataPath, "sda1/holders/dm-0=");
-        Assert.Equal("sda1 is used by dm-0", _system.Describe(8, 16).CannotPoolReason);
+        Assert.Equal("sda1 is used by dm-0", _system.Describe(8, 16).Identity.CannotPoolReason);
     }
 
     [Theory]
@@ -169,33 +171,33 @@ public sealed class BlockDevicesTests : IDisposable
     public void UnfitDisksAreNotPooled(string attribute, string reason, CannotPoolKind kind)
     {
         _system.Disk("8:16", SataPath, attribute);
-        Assert.Contains(reason, _system.Describe(8, 16).CannotPoolReason);
-        Assert.Equal(kind, _system.Describe(8, 16).CannotPoolKind);
+        Assert.Contains(reason, _system.Describe(8, 16).Identity.CannotPoolReason);
+        Assert.Equal(kind, _system.Describe(8, 16).Identity.CannotPoolKind);
     }
 
     [Fact]
     public void UsesHaveTheDocumentedKinds()
     {
         _system.Disk("8:16", SataPath).Partition("8:17", SataPath, "sda1");
-        Assert.Equal(CannotPoolKind.InsufficientCapacity, _system.Describe(8, 16).CannotPoolKind);
+        Assert.Equal(CannotPoolKind.InsufficientCapacity, _system.Describe(8, 16).Identity.CannotPoolKind);
         _system.Set(SataPath, "sda1/holders/dm-0=");
-        Assert.Equal(CannotPoolKind.ReservedBySubsystem, _system.Describe(8, 16).CannotPoolKind);
+        Assert.Equal(CannotPoolKind.ReservedBySubsystem, _system.Describe(8, 16).Identity.CannotPoolKind);
         _system.Mounts("30 1 8:17 / /data rw,relatime shared:1 - ext4 /dev/sda1 rw");
-        Assert.Equal(CannotPoolKind.InsufficientCapacity, _system.Describe(8, 16).CannotPoolKind);
+        Assert.Equal(CannotPoolKind.InsufficientCapacity, _system.Describe(8, 16).Identity.CannotPoolKind);
     }
 
     [Fact]
     public void AnAcceptedRaidIsPooledUnlessSomethingElseSpeaksAgainstIt()
     {
         _system.Disk("9:0", "virtual/block/md0");
-        Assert.Equal(PoolingObstacle.None, _system.Describe(9, 0).IfForced);
+        Assert.Equal(PoolingObstacle.None, _system.Describe(9, 0).Identity.IfForced);
         _system.Mounts("30 1 9:0 / /data rw,relatime shared:1 - ext4 /dev/md0 rw");
-        Assert.Equal(new PoolingObstacle("md0 is mounted at /data", CannotPoolKind.InsufficientCapacity), _system.Describe(9, 0).IfForced);
+        Assert.Equal(new PoolingObstacle("md0 is mounted at /data", CannotPoolKind.InsufficientCapacity), _system.Describe(9, 0).Identity.IfForced);
         _system.Disk("8:16", SataPath);
-        Assert.Null(_system.Describe(8, 16).IfForced);
+        Assert.Null(_system.Describe(8, 16).Identity.IfForced);
     }
 
     [Fact]
     public void AnUnknownDeviceIsNotPooled() =>
-        Assert.Contains("tells nothing of device 8:99", _system.Describe(8, 99).CannotPoolReason);
+        Assert.Contains("tells nothing of device 8:99", _system.Describe(8, 99).Identity.CannotPoolReason);
 }

@@ -17,7 +17,7 @@ public sealed class HardwareTests
     public void A_block_device_is_named_by_its_wwn_or_by_a_serial_number_of_its_own(string device, string attribute, string expected)
     {
         using FakeSystem system = new();
-        Assert.Equal(expected, system.Disk("8:0", device, attribute).Describe(8, 0).Hardware);
+        Assert.Equal(expected, system.Disk("8:0", device, attribute).Describe(8, 0).Identity.Hardware);
     }
 
     [Fact]
@@ -26,7 +26,7 @@ public sealed class HardwareTests
         const string disk = "pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda";
         using FakeSystem system = new();
         system.Disk("8:0", disk, "device/wwid=naa.5000c500a1b2c3d4").Partition("8:1", disk, "sda1").Set($"{disk}/sda1", "start=2048");
-        Assert.Equal(("wwid:naa.5000c500a1b2c3d4", "@2048+2048"), (system.Describe(8, 1).Hardware, system.Describe(8, 1).Range));
+        Assert.Equal(("wwid:naa.5000c500a1b2c3d4", "@2048+2048"), (system.Describe(8, 1).Identity.Hardware, system.Describe(8, 1).Range));
         Assert.Equal("", system.Describe(8, 0).Range);
     }
 

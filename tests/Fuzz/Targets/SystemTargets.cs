@@ -1,4 +1,5 @@
 using System.Text;
+using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Devices.Identity;
 
 namespace TierSpaces.Fuzz.Targets;
@@ -72,7 +73,7 @@ internal sealed class SystemTargets : IDisposable
         }
 
         File.CreateSymbolicLink(link, folder);
-        BlockDeviceFacts facts = new BlockDevices(Path.Combine(_root, "sys"), Path.Combine(_root, "proc")).Describe(8, 0);
+        DiskIdentity facts = new BlockDevices(Path.Combine(_root, "sys"), Path.Combine(_root, "proc")).Describe(8, 0).Identity;
         string reason = facts.CannotPoolReason;
         return $"{facts.BusType} {facts.MediaType} {facts.SpindleSpeed > 0} {facts.SerialNumber.Length > 0} {reason[..Math.Min(20, reason.Length)]}";
     }

@@ -20,8 +20,10 @@ internal sealed class BlockDevices(string sysRoot = "/sys", string procRoot = "/
         MediaType media = Media(node, bus);
         PoolingObstacles obstacles = new(procRoot);
         PoolingObstacle obstacle = obstacles.Find(node, bus);
-        return new BlockDeviceFacts(
-            node.Name,
+        DiskIdentity identity = new(
+            Uri: "",
+            DeviceKey: "",
+            SizeBytes: 0,
             Sector(node, "queue/logical_block_size"),
             Sector(node, "queue/physical_block_size"),
             media,
@@ -35,20 +37,20 @@ internal sealed class BlockDevices(string sysRoot = "/sys", string procRoot = "/
             obstacle.Reason)
         {
             Hardware = Hardware.OfNode(node),
-            Range = Hardware.RangeOf(node),
             Slot = EnclosureFinder.Find(node, sysRoot),
             CannotPoolKind = obstacle.Kind,
             IfForced = PoolingObstacles.IsRaid(node) ? obstacles.FindBesidesRaid(node, bus) : null,
         };
+        return new BlockDeviceFacts(node.Name, identity) { Range = Hardware.RangeOf(node) };
     }
 
     /// <summary>Unit that the disk below a file writes at once, 512 or 4096; 0 when unknown.</summary>
     internal int PhysicalSectorBelow(uint major, uint minor) =>
         SysfsNode.Find(sysRoot, major, minor) is { } node ? Sector(node, "queue/physical_block_size") : 0;
 
-    private static BlockDeviceFacts Unknown(string number) => new(
-        number, 512, 512, MediaType.Unspecified, BusType.Unknown, BlockDeviceFacts.UnknownSpindleSpeed, true, "", "", "", "",
-        $"the system tells nothing of device {number}");
+    private static BlockDeviceFacts Unknown(string number) => new(number, new DiskIdentity(
+        "", "", 0, 512, 512, MediaType.Unspecified, BusType.Unknown, BlockDeviceFacts.UnknownSpindleSpeed, true, "", "", "", "",
+        $"the system tells nothing of device {number}"));
 
     private static MediaType Media(SysfsNode node, BusType bus) => bus switch
     {

@@ -44,7 +44,7 @@ internal static unsafe class Hardware
     /// <summary>Names the hardware of an open block device; empty where nothing is known.</summary>
     internal static string OfBlock(int descriptor, BlockDeviceFacts facts)
     {
-        string disk = facts.Name.StartsWith("loop", StringComparison.Ordinal) ? OfBackingFile(descriptor, out string part) + part : facts.Hardware;
+        string disk = facts.Name.StartsWith("loop", StringComparison.Ordinal) ? OfBackingFile(descriptor, out string part) + part : facts.Identity.Hardware;
         return disk.Length == 0 ? "" : disk + facts.Range;
     }
 

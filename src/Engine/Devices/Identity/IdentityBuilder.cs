@@ -16,12 +16,9 @@ internal static class IdentityBuilder
 
     /// <summary>Returns the properties of a block device.</summary>
     internal static DiskIdentity ForBlock(string uri, OpenedDevice device, BlockDeviceFacts facts, DiskOverrides overrides) => Apply(
-        new DiskIdentity(
-            uri, device.Key, device.SizeBytes, facts.LogicalSectorSize, facts.PhysicalSectorSize, facts.MediaType, facts.BusType,
-            facts.SpindleSpeed, facts.IsWriteCacheEnabled, facts.SerialNumber, facts.Model, facts.Manufacturer, facts.FirmwareVersion,
-            facts.CannotPoolReason) { Slot = facts.Slot, CannotPoolKind = facts.CannotPoolKind, IfForced = facts.IfForced },
+        facts.Identity with { Uri = uri, DeviceKey = device.Key, SizeBytes = device.SizeBytes, Hardware = Hardware.OfBlock(device.Descriptor, facts) },
         overrides,
-        sectorMin: facts.LogicalSectorSize);
+        sectorMin: facts.Identity.LogicalSectorSize);
 
     /// <summary>Applies what the user says.</summary>
     /// <exception cref="DiskOpenException">A sector size is none, or smaller than the device has.</exception>

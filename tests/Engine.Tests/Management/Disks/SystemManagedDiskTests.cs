@@ -19,7 +19,7 @@ public sealed class SystemManagedDiskTests : IDisposable
     public void They_are_refused_and_listed_with_the_reason(string device, string reason)
     {
         _world.NewPool(3);
-        _world.Obstacles[3] = _system.Disk("8:64", device).Describe(8, 64).CannotPoolReason;
+        _world.Obstacles[3] = _system.Disk("8:64", device).Describe(8, 64).Identity.CannotPoolReason;
         Guid disk = _world.NewDisk();
 
         IsRejected(() => _world.Run(_world.Subsystem.Pools.AddDisksAsync(_world.Pool, [disk], DiskUsage.AutoSelect)), reason);
