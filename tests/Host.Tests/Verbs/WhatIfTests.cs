@@ -259,7 +259,7 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
             }
 
             Assert.Equal("[]", (await host.SendAsync(verb, request)).GetProperty("Errors").ToString());
-            for (Stopwatch watch = Stopwatch.StartNew(); !expected.SetEquals(await PlacesAsync()); await Task.Delay(50))
+            for (Stopwatch watch = Stopwatch.StartNew(); !expected.SetEquals(await PlacesAsync()); await Task.Delay(50, TestContext.Current.CancellationToken))
             {
                 Assert.True(watch.Elapsed < TimeSpan.FromSeconds(90), $"{string.Join('\n', said)}\n{string.Join('\n', await PlacesAsync())}");
             }
