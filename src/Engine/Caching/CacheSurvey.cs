@@ -27,9 +27,6 @@ internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheO
     /// <summary>The index has every record of the ring: it was recovered whole, or is new.</summary>
     internal void NoteIndexWhole() => _isIndexWhole = true;
 
-    /// <summary>Returns the ranges that are in the ring and not (or not surely) on the backing store, in order of address.</summary>
-    internal IReadOnlyList<(long Offset, long Length)> DirtyRanges() => CacheLoss.Merge(DirtyBlocks());
-
     /// <summary>Returns what is given up with a cache that is lost, as far as it can be known. Reads the ring if that is necessary.</summary>
     internal async LaneTask<CacheLoss> Survey()
     {

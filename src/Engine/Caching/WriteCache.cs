@@ -119,9 +119,6 @@ public sealed class WriteCache : IBlockStore
     /// <summary>Whether a disk holds the only good copy of data that is not destaged yet.</summary>
     internal bool IsDegraded => _ring.IsDegraded;
 
-    /// <summary>Returns the ranges in the ring that are not (or not surely) on the backing store, in order of address: they are lost with the ring.</summary>
-    public IReadOnlyList<(long Offset, long Length)> DirtyRanges() => _survey.DirtyRanges();
-
     /// <inheritdoc/>
     public void Prefetch(long offset) => _backing.Prefetch(offset);
 

@@ -192,15 +192,6 @@ public sealed class HeatMap
         }
     }
 
-    /// <summary>Takes the heat of a slice away, because what it held is gone.</summary>
-    public void Forget(long slice)
-    {
-        if ((ulong)slice < (ulong)Slices && _pages[slice >> PageBits] is { } page)
-        {
-            Store(page, slice, 0);
-        }
-    }
-
     /// <summary>Makes room for more slices; those that are there keep their heat.</summary>
     /// <exception cref="ArgumentOutOfRangeException">Fewer slices than now, or more than <see cref="MaxSlices"/>.</exception>
     public void Grow(long slices)
@@ -232,9 +223,6 @@ public sealed class HeatMap
     /// </summary>
     /// <param name="untouchedNs">Time in nanoseconds, 0 or more.</param>
     public double ColdBelow(long untouchedNs) => double.Exp2(-(double)Math.Max(0, untouchedNs) / Settings.HalfLifeNs);
-
-    /// <summary>Whether a slice is cold after a time, see <see cref="ColdBelow"/>.</summary>
-    public bool IsCold(long slice, long untouchedNs, long nowNs) => Heat(slice, nowNs) < ColdBelow(untouchedNs);
 
     /// <summary>The first slice from this one on whose page exists; <see cref="Slices"/> when none is.</summary>
     internal long NextTouched(long slice)

@@ -10,28 +10,27 @@ namespace TierSpaces.Engine.Tiering;
 //
 // Invariants
 //  1. The runs are ascending and apart; each slice of a run is pinned to the tier of the run, others to none.
-//  2. No tier has more slices pinned to it than it has, unless the pool's records say so.
+//  2. A table never changes. A virtual disk whose pins have changed gets another one.
 
-/// <summary>
-/// The pins of a tiered virtual disk, in memory. A lookup takes the logarithm of the number of pieces, allocates nothing and may be made by any
-/// thread; everything else belongs to one.
-/// </summary>
+/// <summary>The pins of a tiered virtual disk, in memory; used on any thread. A lookup takes the logarithm of the pieces and allocates nothing.</summary>
 public sealed class PinTable
 {
     private readonly int _shift;
     private readonly ImmutableArray<long> _tierSlices;
-    private readonly Dictionary<Guid, Pin> _pins = [];
-    private volatile Runs _runs;
+    private readonly Dictionary<Guid, Pin> _pins;
+    private readonly Runs _runs;
 
-    /// <summary>A table without pins.</summary>
+    /// <summary>A table of pins.</summary>
     /// <param name="sliceBytes">Bytes of a slice, a power of two.</param>
     /// <param name="tierBytes">Size of each tier, fastest first.</param>
-    public PinTable(int sliceBytes, IEnumerable<long> tierBytes)
+    /// <param name="pins">The pins, each to one of these tiers, each with an identity of its own.</param>
+    internal PinTable(int sliceBytes, IEnumerable<long> tierBytes, params Pin[] pins)
     {
         SliceBytes = sliceBytes;
         _shift = BitOperations.Log2((uint)sliceBytes);
         _tierSlices = [.. tierBytes.Select(bytes => bytes >> _shift)];
-        _runs = new Runs([], [], [], new long[_tierSlices.Length]);
+        _pins = pins.ToDictionary(static pin => pin.Id);
+        _runs = RunsOf(pins);
     }
 
     /// <summary>Bytes of a slice.</summary>
@@ -44,19 +43,18 @@ public sealed class PinTable
     /// <summary>The pins of a virtual disk as its pool remembers them. Those to tiers that the disk has no more are left out.</summary>
     public static PinTable Load(VirtualDiskDescription disk, IEnumerable<PinSet> records)
     {
-        PinTable table = new((int)disk.SliceSize, disk.Tiers.Select(static tier => tier.SizeBytes));
+        List<Pin> pins = [];
         foreach (IGrouping<Guid, PinSet> pin in records.Where(pin => pin.Disk == disk.Id).GroupBy(static pin => pin.Id))
         {
             PinSet[] parts = [.. pin.OrderBy(static part => part.Part)];
             int tier = disk.Tiers.ToList().FindIndex(one => one.Id == parts[0].Tier);
             if (tier >= 0)
             {
-                table._pins[pin.Key] = new Pin(pin.Key, tier, parts[0].Label, [.. parts.SelectMany(static part => part.Ranges)]);
+                pins.Add(new Pin(pin.Key, tier, parts[0].Label, [.. parts.SelectMany(static part => part.Ranges)]));
             }
         }
 
-        table._runs = table.RunsOf(table._pins.Values);
-        return table;
+        return new PinTable((int)disk.SliceSize, disk.Tiers.Select(static tier => tier.SizeBytes), [.. pins]);
     }
 
     /// <summary>The pin with an identity.</summary>
@@ -71,45 +69,17 @@ public sealed class PinTable
     /// <summary>The tier that a slice is pinned to; −1: none.</summary>
     public int TierOf(long slice)
     {
-        Runs runs = _runs;
-        int at = Array.BinarySearch(runs.First, slice);
+        int at = Array.BinarySearch(_runs.First, slice);
         at = at < 0 ? ~at - 1 : at;
-        return at >= 0 && slice < runs.End[at] ? runs.Tier[at] : -1;
+        return at >= 0 && slice < _runs.End[at] ? _runs.Tier[at] : -1;
     }
-
-    /// <summary>Bytes of slices that are pinned to a tier.</summary>
-    public long PinnedBytes(int tier) => _runs.Slices[tier] << _shift;
 
     /// <summary>
     /// Whether a pin could be set in place of one with its identity: no more is pinned to a tier afterwards than it has. The space of the replaced
     /// pin counts as free.
     /// </summary>
-    public bool CanSet(Pin pin, [NotNullWhen(false)] out PinError? problem) => TryMake(pin, out _, out problem);
-
-    /// <summary>Sets a pin, in place of one with its identity; refused when more would be pinned to a tier than it has.</summary>
-    public bool TrySet(Pin pin, [NotNullWhen(false)] out PinError? problem)
+    public bool CanSet(Pin pin, [NotNullWhen(false)] out PinError? problem)
     {
-        if (!TryMake(pin, out Runs runs, out problem))
-        {
-            return false;
-        }
-
-        _pins[pin.Id] = pin;
-        _runs = runs;
-        return true;
-    }
-
-    /// <summary>Takes a pin away; whether it was there.</summary>
-    public bool Remove(Guid id)
-    {
-        bool wasThere = _pins.Remove(id);
-        _runs = wasThere ? RunsOf(_pins.Values) : _runs;
-        return wasThere;
-    }
-
-    private bool TryMake(Pin pin, out Runs runs, [NotNullWhen(false)] out PinError? problem)
-    {
-        runs = _runs;
         problem = null;
         if ((uint)pin.Tier >= (uint)_tierSlices.Length)
         {
@@ -123,7 +93,7 @@ public sealed class PinTable
         else
         {
             Pin[] others = [.. _pins.Values.Where(other => other.Id != pin.Id)];
-            runs = RunsOf([.. others, pin]);
+            Runs runs = RunsOf([.. others, pin]);
             int full = Array.FindIndex([.. runs.Slices.Zip(_tierSlices)], static tier => tier.First > tier.Second);
             long wanted = full < 0 ? 0 : runs.Slices[full] << _shift;
             problem = full < 0 ? null : TooMuch(full, wanted, RunsOf(others).Slices[full]);

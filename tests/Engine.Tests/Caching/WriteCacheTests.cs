@@ -256,7 +256,9 @@ public class WriteCacheTests
     {
         SpaceWorld world = Open(s_simple, Held);
         Write(world, Away, 3, 1);
-        Assert.Equal([(Away * Block, 3L * Block)], world.Cache!.DirtyRanges());
+        CacheLoss held = world.Lane.Run(world.Cache!.Survey());
+        Assert.True(held.IsComplete);
+        Assert.Equal([(Away * Block, 3L * Block)], held.Ranges);
         Assert.Equal(IoError.None, world.Lane.Run(world.Close()));
         SpaceWorld without = (SpaceWorld)world.Cut(9, (_, _, _) => true);
         without.Disks[0].Media.Write(Offset(8), new byte[Block]);   // the only record
