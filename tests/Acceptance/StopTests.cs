@@ -125,7 +125,8 @@ public sealed class StopTests : IDisposable
     public void Devices_whose_pool_is_closed_end_with_the_host(bool isRead)
     {
         _home.Run(
-            "New-PhysicalDisk", "-Path", $"{_home.PathOf("e1.img")},{_home.PathOf("e2.img")}", "-Size", "256MB", "-LatencyProfile", "NVMe", "-MediaType", "SSD");
+            "New-PhysicalDisk", "-Path", $"{_home.PathOf("e1.img")},{_home.PathOf("e2.img")}", "-Size", "256MB",
+            "-LatencyProfile", "NVMe", "-MediaType", "SSD");
         _home.Run("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "e*");
         string device = NewDisk("Data", "Fuse");
         Tool.Run("dd", "if=/dev/urandom", $"of={device}", "bs=1M", "count=4", "oflag=direct", "status=none");
