@@ -28,6 +28,7 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
     private const int ConfirmedAtOnce = 256;   // in one commit, about
 
     private readonly HashSet<int> _slices = [];
+    private readonly HashSet<int> _leaving = [];   // those that a task takes back so that a tier has room
     private readonly Queue<(long Ns, List<int> Slices)> _batches = new();   // by the time of their commit
     private bool _isWatching;   // the task that takes places back
     private int _givingBack;    // tasks that take places back so that a tier has room
@@ -125,9 +126,11 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
     {
         List<int> all = [.. slices.Order()];
         all.ForEach(slice => Remove(slice));
+        _leaving.UnionWith(all);
         _givingBack++;
         await Resolve(all, []);
         _givingBack--;
+        _leaving.ExceptWith(all);
         status.SlotsFreed.NotifyAll();
         return default;
     }
@@ -147,7 +150,9 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
             List<int> written = [];
             while (_batches.TryPeek(out batch) && batch.Ns + KeptNs <= lane.NowNs && unwritten.Count + written.Count < ConfirmedAtOnce)
             {
-                _batches.Dequeue().Slices.ForEach(slice => (Remove(slice) ? unwritten : written).Add(slice));
+                List<int> slices = _batches.Dequeue().Slices;
+                slices.RemoveAll(_leaving.Contains);
+                slices.ForEach(slice => (Remove(slice) ? unwritten : written).Add(slice));
             }
 
             await Resolve(unwritten, written);

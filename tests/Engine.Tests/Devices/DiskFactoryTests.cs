@@ -173,6 +173,7 @@ public class DiskFactoryTests
             DiskIdentity identity = IdentityOf(uri, new DiskOverrides());
             Assert.Equal((uri, $"Emulated {profile.Name}"), (identity.Uri, identity.Model));
             Assert.Equal((profile.MediaType, profile.BusType, profile.SpindleSpeed), (identity.MediaType, identity.BusType, identity.SpindleSpeed));
+            Assert.Equal(profile.SpindleSpeed, IdentityOf(uri, new DiskOverrides(profile.MediaType)).SpindleSpeed);
         }
 
         DiskIdentity overridden = IdentityOf($"emulated:{image.Path}?profile=HDD10K", new DiskOverrides(MediaType.SSD, LogicalSectorSize: 4096));

@@ -134,6 +134,34 @@ public sealed class SlicesAheadTests
         Assert.Equal([4], Mapped(TiersOf(world)));
     }
 
+    // Some hundred places are taken back in several commits, and during them their minute ends.
+    [Theory]
+    [InlineData(100_000)]
+    [InlineData(200_000)]
+    [InlineData(400_000)]
+    [InlineData(800_000)]
+    [InlineData(1_600_000)]
+    [InlineData(3_200_000)]
+    public void Those_that_are_taken_back_are_not_entered_as_written_meanwhile(long beforeNs)
+    {
+        PoolWorld world = NewWorld([400, 400]);
+        TieredStore tiers = TiersOf(world);
+        int[] written = [192, 128, 64, 0];
+        long first = 0;
+        foreach (int slice in written)
+        {
+            Write(world, slice, 7);
+            first = first == 0 ? world.Lane.NowNs : first;
+        }
+
+        Assert.True(tiers.CountersOf(0)!.SlicesAhead > 128);
+        world.Lane.Advance(first + SlicesAhead.KeptNs - beforeNs - world.Lane.NowNs);
+        LaneTask<Nothing> back = tiers.GiveAheadBack();
+        world.Lane.Run(back);
+        world.Lane.Advance(AMinute);
+        Assert.Equal(written.Order(), Mapped(tiers));
+    }
+
     [Fact]
     public void A_plan_right_after_the_opening_has_the_room_of_those_that_were_left()
     {

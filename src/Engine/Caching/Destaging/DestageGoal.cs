@@ -4,7 +4,7 @@ using TierSpaces.Engine.Lanes;
 namespace TierSpaces.Engine.Caching;
 
 // Invariants
-//  1. From the start mark on destaging goes on until the stop mark, whatever comes meanwhile.
+//  1. From the start mark on destaging goes on until the stop mark, whatever writes come meanwhile. A hold that is set ends it below its own start mark.
 //  2. A time of day up to which writes are held counts once a day; from then on destaging goes on until the ring is empty.
 
 /// <summary>Decides when destaging runs: by the fill of the ring, the time without writes, the time of day, and requests that wait.</summary>
@@ -17,7 +17,15 @@ internal sealed class DestageGoal(ILane lane, CacheStatus status, Func<int> minu
     private bool _isHoldTime;        // the time up to which writes are held has come
 
     /// <summary>Settings that control when destaging runs, and how fast. Changes take effect at once.</summary>
-    internal DestageSettings Settings { get; set; } = settings;
+    internal DestageSettings Settings
+    {
+        get => settings;
+        set
+        {
+            _isAboveStart &= settings.Hold || !value.Hold;
+            settings = value;
+        }
+    }
 
     /// <summary>Returns how many blocks of the ring may stay in use for now.</summary>
     internal long Of(CacheRing ring)

@@ -55,7 +55,7 @@ public sealed record LatencyProfile
     {
         MediaType = overrides.MediaType ?? MediaType,
         BusType = overrides.BusType ?? BusType,
-        SpindleSpeed = overrides.SpindleSpeed ?? (overrides.MediaType is null ? SpindleSpeed : null),
+        SpindleSpeed = overrides.SpindleSpeed ?? (overrides.MediaType is null || overrides.MediaType == MediaType ? SpindleSpeed : null),
     };
 
     private static LatencyProfile Rotating(string name, BusType bus, uint speed, RotatingParameters parameters) =>

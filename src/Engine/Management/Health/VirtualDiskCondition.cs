@@ -24,6 +24,9 @@ internal sealed record VirtualDiskCondition
     /// <summary>Whether it is not open because its pool is being opened.</summary>
     internal bool IsBeingOpened { get; init; }
 
+    /// <summary>Whether a verb makes or removes it, or opens it again.</summary>
+    internal bool IsBeingMade { get; init; }
+
     /// <summary>Whether it is detached until a commit is decided.</summary>
     internal bool AwaitsDecision { get; init; }
 
@@ -100,7 +103,8 @@ internal sealed record VirtualDiskCondition
         {
             if (ClosedReason is not null)
             {
-                return IsBeingOpened ? (HealthStatus.Warning, "In Service", "") : (HealthStatus.Unhealthy, "Detached", "Incomplete");
+                return IsBeingMade ? (HealthStatus.Healthy, "In Service", "")
+                    : IsBeingOpened ? (HealthStatus.Warning, "In Service", "") : (HealthStatus.Unhealthy, "Detached", "Incomplete");
             }
 
             if (!IsComplete || AwaitsDecision)
@@ -163,8 +167,10 @@ internal sealed record VirtualDiskCondition
     {
         ClosedReason = managed.TryGetUnopened(id, out string? problem)
             ? $"It could not be opened: {problem}. After the cause is removed, Connect-VirtualDisk opens it."
+            : managed is { Pool: not null, IsBeingOpened: false } ? "It is being made or removed."
             : $"Its storage pool is not open: {managed.Reason}",
         IsBeingOpened = managed.IsBeingOpened && problem is null,
+        IsBeingMade = managed is { Pool: not null, IsBeingOpened: false } && problem is null,
     };
 
     /// <summary>Returns the condition of an open virtual disk.</summary>

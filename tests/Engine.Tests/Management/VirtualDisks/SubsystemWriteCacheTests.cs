@@ -49,6 +49,27 @@ public sealed class SubsystemWriteCacheTests
     }
 
     [Fact]
+    public void A_hold_ends_a_destaging_under_way()
+    {
+        Guid id = NewCached(4 * Mebibyte);
+        DestageSettings slow = new() { StartPercent = 60, StopPercent = 1, IdleNs = DestageSettings.IdleNsMax, BytesPerSecond = 1 << 20 };
+        Set(id, slow with { Hold = true });
+        for (int i = 0; i < 44; i++)
+        {
+            _world.Write(id, i * Length, Length);
+        }
+
+        Set(id, slow);
+        long full = Cache(id).DirtyBytes;
+        _world.Until(() => Cache(id).DirtyBytes < full);
+        Set(id, slow with { Hold = true });
+        long held = Cache(id).DirtyBytes;
+        _world.Advance(TimeSpan.FromSeconds(60));
+        Assert.InRange(Cache(id).DirtyBytes, held - Mebibyte, held);   // what was on its way may end
+        Assert.InRange(Cache(id).DirtyBytes, Mebibyte / 2, full);
+    }
+
+    [Fact]
     public void It_is_made_larger_smaller_and_taken_away_while_it_holds_data()
     {
         Guid id = NewCached(4 * Mebibyte);
