@@ -6,7 +6,7 @@ using TierSpaces.Engine.Pools;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>What is said of a virtual disk while it is made or removed.</summary>
+/// <summary>Status of a virtual disk while it is made or removed.</summary>
 public sealed class RemovedDiskStatusTests
 {
     private readonly SubsystemWorld _world = new() { Profiles = static _ => LatencyProfile.Find("HDD7200")!, SlabSize = 16 << 20 };
