@@ -279,6 +279,32 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
         }
     }
 
+    [Fact]
+    public async Task The_plan_of_a_repair_names_the_disks_that_are_missing()
+    {
+        await host.SendAsync("New-PhysicalDisk", new()
+        {
+            ["Path"] = Enumerable.Range(1, 3).Select(i => host.Image($"gone{i}")).ToArray(), ["Size"] = 128 << 20, ["LatencyProfile"] = "NVMe",
+        });
+        await host.SendAsync("New-StoragePool", new() { ["FriendlyName"] = "gone", ["PhysicalDisks"] = new[] { "gone?" } });
+        await host.SendAsync("New-VirtualDisk", new()
+        {
+            ["StoragePoolFriendlyName"] = new[] { "gone" }, ["FriendlyName"] = "left", ["Size"] = 24 << 20, ["ProvisioningType"] = "Fixed",
+            ["NumberOfColumns"] = 1,
+        });
+        await host.SendAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = "gone1", ["Pull"] = true });
+        Dictionary<string, object?> request = new() { ["FriendlyName"] = new[] { "left" } };
+        string warnings = "";
+        for (Stopwatch watch = Stopwatch.StartNew(); warnings.Length == 0 && watch.Elapsed < TimeSpan.FromSeconds(90);)
+        {
+            await Task.Delay(50, TestContext.Current.CancellationToken);
+            warnings = string.Join('\n', (await AskAsync("Repair-VirtualDisk", request)).GetProperty("Warnings").EnumerateArray());
+        }
+
+        Assert.StartsWith("Virtual disk 'left': physical disks with copies of it are missing: gone1. The repair leaves", warnings);
+        await host.SendAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = "gone1", ["Clear"] = true });
+    }
+
     /// <summary>Each physical disk has the slabs of each column and copy that its line says.</summary>
     private async Task IsWhereSaid(string disk, string[] said, int known)
     {

@@ -101,7 +101,7 @@ public sealed class TierScheduleService
         {
             throw new ManagementException(
                 ManagementError.InvalidParameter,
-                $"Free reserve of {schedule.FreeReservePercent} percent: out of range. Valid: 0 to {TierPlanSettings.FreeReservePercentMax} percent.",
+                $"-FreeReservePercent {schedule.FreeReservePercent}: out of range. Valid: 0 to {TierPlanSettings.FreeReservePercentMax} percent.",
                 "Give another one.");
         }
 

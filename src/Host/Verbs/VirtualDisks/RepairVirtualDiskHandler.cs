@@ -21,6 +21,10 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
             {
                 reply.Tell(Steps(disk, await services.Subsystem.Repairs.PlanAsync(disk.Description.Id.Value).ConfigureAwait(false)));
                 planned.Add(disk);
+                if (reply.IsWhatIf && disk.MissingDisks.Count > 0)
+                {
+                    reply.Warn(WhatStays(disk));
+                }
             }).ConfigureAwait(false);
         }
 
@@ -51,6 +55,10 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
             await reply.TryAsync(() => RequireWhole(disk)).ConfigureAwait(false);
         }
     }
+
+    private static string WhatStays(VirtualDiskStatus disk) =>
+        $"Virtual disk '{disk.Description.FriendlyName}': physical disks with copies of it are missing: {string.Join(", ", disk.MissingDisks)}. "
+        + "The repair leaves what they hold as it is and ends with an error, unless it is rebuilt elsewhere.";
 
     /// <summary>A repair cannot bring back what is on missing disks: that they have to be back, or given up, is an error.</summary>
     private static Task RequireWhole(VirtualDiskStatus disk) => disk.MissingDisks.Count == 0 ? Task.CompletedTask : throw new StorageException(
