@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Tests.Architecture;
 
 // A class is one idea: it has a bounded size, its state is its own, and it is in one file.
 //
-// Shapes.txt lists what does not keep to a rule yet, one line each: rule and type. A line that nothing needs any more fails the test, so
+// Shapes.txt lists what does not keep to a rule yet, one line each: rule and type, and for setters how many of them others call from how many types. A line that nothing needs any more fails the test, so
 // the list only gets shorter.
 
 /// <summary>Size, state and files of the engine's types.</summary>
@@ -47,6 +47,11 @@ public sealed partial class ShapeTests
     public void No_type_reads_or_writes_a_mutable_field_of_another() =>
         Check("state", s_types.SelectMany(Within).SelectMany(static type => type.Methods).SelectMany(ForeignFields).Distinct());
 
+    // A property that others set is a field of theirs in all but name. Setters of init and of values are none: what they make does not change.
+    [Fact]
+    public void No_type_sets_a_property_of_another() => Check("set", s_types.SelectMany(Within).SelectMany(static type => type.Methods)
+        .SelectMany(ForeignSetters).Distinct().GroupBy(static found => found.Owner).Select(static found => $"{found.Key} {found.Count()}"));
+
     private static void Check(string rule, IEnumerable<string> found) =>
         Assert.Equal(string.Join('\n', s_exceptions[rule].Order(StringComparer.Ordinal)), string.Join('\n', found.Order(StringComparer.Ordinal)));
 
@@ -76,6 +81,20 @@ public sealed partial class ShapeTests
                 && !owner.IsValueType && Outermost(owner) != own && field.Resolve() is { } definition && IsMutable(definition) && !definition.IsStatic)
             {
                 yield return $"{own.Name} {owner.Name}.{definition.Name}";
+            }
+        }
+    }
+
+    private static IEnumerable<(string Owner, string Property, string Writer)> ForeignSetters(MethodDefinition method)
+    {
+        TypeDefinition own = Outermost(method.DeclaringType);
+        foreach (Instruction instruction in method.HasBody ? method.Body.Instructions : [])
+        {
+            if (instruction.Operand is MethodReference { ReturnType: not IModifierType } called && called.Name.StartsWith("set_", StringComparison.Ordinal)
+                && called.DeclaringType.Resolve() is { } owner && owner.Module == method.Module && !owner.IsValueType && Outermost(owner) != own
+                && called.Resolve() is { IsSetter: true, IsStatic: false } setter)
+            {
+                yield return (owner.Name, setter.Name, own.Name);
             }
         }
     }

@@ -226,6 +226,30 @@ public class DiskFactoryTests
         Libc.Close(taker);
     }
 
+    // A program that is being started has a copy of a closed file, and its lock, until it begins.
+    [Fact]
+    public void A_lock_of_this_process_is_waited_for_and_refused_after_a_second()
+    {
+        using TemporaryImage image = TemporaryImage.InMemory();
+        int holder = Libc.OpenPath(image.Path, Libc.OpenReadWrite);
+        int taker = Libc.OpenPath(image.Path, Libc.OpenReadWrite);
+        Assert.Equal(0, Libc.Lock(holder, Libc.LockExclusive | Libc.LockNonblocking));
+        string own = Environment.ProcessId.ToString(CultureInfo.InvariantCulture);
+        int looks = 0;
+        Assert.Equal(-Errno.EAGAIN, FileLock.Take(taker, _ => ++looks > 0 ? own : null));
+        Assert.InRange(looks, 20, 201);
+
+        looks = 0;
+        Assert.Equal(0, FileLock.Take(taker, _ =>
+        {
+            _ = ++looks == 20 ? Libc.Lock(holder, Libc.LockRelease) : 0;
+            return own;
+        }));
+        Assert.Equal(20, looks);
+        Libc.Close(holder);
+        Libc.Close(taker);
+    }
+
     [Fact]
     public void OpeningOutsideTheLaneIsAMistake()
     {

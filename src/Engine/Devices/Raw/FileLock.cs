@@ -11,13 +11,15 @@ namespace TierSpaces.Engine.Devices.Raw;
 // A killed process keeps the lock for some 50 ms more, until the kernel has taken its ring apart; for a minute if the kernel is busy with files
 // that other processes have deleted. /proc/locks names the holder. If that is no living process, the kernel is about to release the lock and the
 // opener waits: two seconds for all disks of one process, then the caller has to retry. In a container, dead holders and holders outside it are
-// not listed: then the wait is short.
+// not listed: then the wait is short. So it is where this process is named: a program that it is starting has, until it begins, a copy of every open file,
+// and with it the locks of those that were closed meanwhile.
 
 /// <summary>The lock of a disk.</summary>
 internal static class FileLock
 {
     private const int PatienceMs = 2000;
     private const int PatienceWithUnknownMs = 300;
+    private const int PatienceWithOwnMs = 1000;   // a machine under load lets programs begin late
     private const int StepMs = 5;
 
     private static volatile string? s_awaited;   // a dead holder that has been waited for
@@ -42,7 +44,9 @@ internal static class FileLock
 
             holder = holderOf(descriptor) ?? holder;
             bool isDead = int.TryParse(holder, CultureInfo.InvariantCulture, out int process) && IsDead(process);
-            if (waitedMs >= (holder is null ? PatienceWithUnknownMs : isDead && holder != s_awaited ? PatienceMs : 0))
+            int patienceMs = holder is null ? PatienceWithUnknownMs : isDead && holder != s_awaited ? PatienceMs
+                : process == Environment.ProcessId ? PatienceWithOwnMs : 0;
+            if (waitedMs >= patienceMs)
             {
                 s_awaited = isDead ? holder : s_awaited;
                 result = Try(descriptor, use);   // the lock may have been released since, and then no holder is listed
