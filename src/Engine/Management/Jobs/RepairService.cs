@@ -19,10 +19,6 @@ namespace TierSpaces.Engine.Management;
 /// <summary>Repairs virtual disks, on command and by itself.</summary>
 public sealed class RepairService
 {
-    private const long LeavingLookNs = 10_000_000_000;   // until a virtual disk with slabs on a disk that they are to leave is looked at again
-    private const long LookNs = 2_000_000_000;           // until another one is
-    private const int DoublingsMax = 10;
-
     private readonly SubsystemCore _core;
     private readonly JobRunner _runner;
     private readonly ReliabilityRecords _reliability;
@@ -108,16 +104,10 @@ public sealed class RepairService
             }
 
             (Pool Pool, DiskNumber Disk)[] leaving = [.. LeavingUnder(pool, disk)];
-            if (_core.Lane.NowNs < disk.RepairNotBeforeNs && !leaving.Except(disk.LookedAtFor).Any())
+            if (disk.Repairs.TryLook(_core.Lane.NowNs, leaving) && await IsRepairDue(pool, disk, leaving) && managed.Has(disk)
+                && RepairBefore(managed, disk) is null)
             {
-                continue;
-            }
-
-            disk.LookedAtFor = leaving;
-            disk.RepairNotBeforeNs = _core.Lane.NowNs + (leaving.Length > 0 ? LeavingLookNs : LookNs);
-            if (await IsRepairDue(pool, disk, leaving) && managed.Has(disk) && RepairBefore(managed, disk) is null)
-            {
-                disk.RepairNotBeforeNs = _core.Lane.NowNs + _core.Options.Healing.RetryNs;
+                disk.Repairs.WaitUntil(_core.Lane.NowNs + _core.Options.Healing.RetryNs);
                 BeginRepair(managed, disk);
             }
         }
@@ -128,8 +118,8 @@ public sealed class RepairService
     private static async LaneTask<bool> IsRepairDue(Pool pool, ManagedVirtualDisk disk, (Pool Pool, DiskNumber Disk)[] leaving)
     {
         SlabMover mover = new(pool, disk.Opened);
-        return (!disk.IsResyncStopped && (await disk.Ask(static open => open.BytesToResync) > 0 || mover.MisplacedRings().Count > 0))
-            || (leaving.Except(disk.StoppedFor).Any() && leaving.Any(left => mover.CanLeave(left.Pool, left.Disk)));
+        return (!disk.Repairs.IsStopped && (await disk.Ask(static open => open.BytesToResync) > 0 || mover.MisplacedRings().Count > 0))
+            || (disk.Repairs.MayDrain(leaving).Any() && leaving.Any(left => mover.CanLeave(left.Pool, left.Disk)));
     }
 
     /// <summary>Begins a repair or a verification of a virtual disk.</summary>
@@ -230,7 +220,7 @@ public sealed class RepairService
     /// <summary>Repairs a virtual disk from the beginning: its repair under way does, or a new one.</summary>
     private void BeginRepair(ManagedPool managed, ManagedVirtualDisk disk)
     {
-        disk.IsResyncStopped = false;
+        disk.Repairs.Begin();
         if (_runner.RepairOf(managed, disk) is not { } running || !running.BeginAgain())
         {
             StartJob(managed, disk, JobKind.Repair, _core.Lane.NewGuid(), null, verifies: false);
@@ -243,8 +233,7 @@ public sealed class RepairService
         if (managed.Pool is { } pool && managed.VirtualDisks.TryGetValue(new VirtualDiskId(job.Spec.VirtualDisk), out ManagedVirtualDisk? disk))
         {
             bool isStopped = job.State == JobState.Terminated;
-            disk.StoppedFor = isStopped ? [.. LeavingUnder(pool, disk)] : [];
-            disk.IsResyncStopped = isStopped;
+            disk.Repairs.End(isStopped, LeavingUnder(pool, disk));
             long left = isStopped ? 0 : await disk.Ask(static open => open.BytesToResync);
             if (managed.Pool != pool || !managed.Has(disk))
             {
@@ -252,11 +241,7 @@ public sealed class RepairService
             }
 
             bool isWhole = job.State == JobState.Completed && left == 0 && new SlabMover(pool, disk.Opened).Plan(givesUpMissing: false).Count == 0;
-            disk.VainRepairs = left > 0 && left > disk.LeftByRepair / 2 && disk.LeftByRepair > 0 ? disk.VainRepairs + 1 : 0;
-            disk.LeftByRepair = left;
-            disk.RepairNotBeforeNs = isWhole || isStopped ? 0
-                : _core.Lane.NowNs + (left > 0 ? _core.Options.Healing.ReturnPollNs << Math.Min(disk.VainRepairs, DoublingsMax)
-                : _core.Options.Healing.RetryNs);
+            disk.Repairs.NoteLeft(_core.Lane.NowNs, left, isWhole || isStopped, _core.Options.Healing);
         }
 
         return default;

@@ -25,8 +25,8 @@ internal sealed class VirtualDiskSnapshot
         Description = disk.Description;
         Lane = lane;
         AwaitsDecision = disk.AwaitsDecision;
-        IsRepairStopped = disk.IsResyncStopped;
-        NextRepairNs = disk.RepairNotBeforeNs;
+        IsRepairStopped = disk.Repairs.IsStopped;
+        NextRepairNs = disk.Repairs.NotBeforeNs;
         Repair = repair;
         IsExported = disk.IsExported;
         SocketPath = disk.SocketPath;

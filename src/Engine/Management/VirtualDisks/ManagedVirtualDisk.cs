@@ -82,23 +82,8 @@ internal sealed class ManagedVirtualDisk : IDiskLane
     /// <summary>Reason why the virtual disk is not exported although it should be; empty otherwise.</summary>
     internal string ExportProblem { get; private set; } = "";
 
-    /// <summary>Whether a user stopped its repair: none is begun for stale copies without a command, or until another disk is back.</summary>
-    internal bool IsResyncStopped { get; set; }
-
-    /// <summary>Before this, on the lane's clock, no repair is begun without a command.</summary>
-    internal long RepairNotBeforeNs { get; set; }
-
-    /// <summary>Disks that its slabs were to leave when it was last found whether a repair is due.</summary>
-    internal (Pool Pool, DiskNumber Disk)[] LookedAtFor { get; set; } = [];
-
-    /// <summary>Bytes that its last repair could have made whole and did not.</summary>
-    internal long LeftByRepair { get; set; }
-
-    /// <summary>Repairs in a row that left more than half of what the one before left: the next one waits twice as long.</summary>
-    internal int VainRepairs { get; set; }
-
-    /// <summary>Disks that were to be drained when a user stopped its repair: for these alone none is begun without a command.</summary>
-    internal (Pool Pool, DiskNumber Disk)[] StoppedFor { get; set; } = [];
+    /// <summary>Its repairs so far, and when the next one may begin.</summary>
+    internal RepairHistory Repairs { get; } = new();
 
     /// <summary>Takes over a virtual disk that was just opened.</summary>
     /// <param name="open">The virtual disk.</param>
