@@ -124,6 +124,7 @@ public sealed class StopTests : IDisposable
     [InlineData(false)]
     public void Devices_whose_pool_is_closed_end_with_the_host(bool isRead)
     {
+        Assert.SkipUnless(s_isLong || isRead, OtherWay);
         _home.Run(
             "New-PhysicalDisk", "-Path", $"{_home.PathOf("e1.img")},{_home.PathOf("e2.img")}", "-Size", "256MB",
             "-LatencyProfile", "NVMe", "-MediaType", "SSD");
