@@ -18,7 +18,7 @@ public sealed class PoolSnapshot : IPoolReader
     private readonly MemberTable _members;
     private readonly long _mostPages;
     private readonly ulong _seed;
-    private readonly Lazy<long> _usedPages;
+    private Lazy<long> _usedPages;
     private long _identities;
 
     internal PoolSnapshot(Pool pool, long mostPages, Func<PoolId, PoolSnapshot?> find)
@@ -35,40 +35,21 @@ public sealed class PoolSnapshot : IPoolReader
         _mostPages = mostPages;
         _find = find;
         _seed = pool.Environment.Lane.NextRandom();
-        _usedPages = new Lazy<long>(() => CheckpointPages.CountUpTo(State));
+        _usedPages = PagesOf(State);
         Allocator = pool.Allocator.Copy(State, IsUsable);
-    }
-
-    private PoolSnapshot(PoolSnapshot before, PoolState state)
-    {
-        Id = before.Id;
-        State = state;
-        View = before.View;
-        LostReason = before.LostReason;
-        FullMember = before.FullMember;
-        PausedSince = before.PausedSince;
-        Outside = before.Outside;
-        UtcNow = before.UtcNow;
-        _members = before._members;
-        _mostPages = before._mostPages;
-        _find = before._find;
-        _seed = before._seed;
-        _identities = before._identities;
-        _usedPages = new Lazy<long>(() => CheckpointPages.CountUpTo(State));
-        Allocator = before.Allocator.Copy(State, IsUsable);
     }
 
     /// <inheritdoc/>
     public PoolId Id { get; }
 
     /// <inheritdoc/>
-    public PoolState State { get; }
+    public PoolState State { get; private set; }
 
     /// <inheritdoc/>
     public PoolView View { get; }
 
     /// <inheritdoc/>
-    public SlabAllocator Allocator { get; }
+    public SlabAllocator Allocator { get; private set; }
 
     /// <inheritdoc/>
     public SlabGeometry Slabs => State.Pool!.Slabs;
@@ -104,14 +85,19 @@ public sealed class PoolSnapshot : IPoolReader
     /// <exception cref="InvalidRecordException">The change contradicts the state.</exception>
     internal PoolSnapshot After(MetadataRecord record)
     {
-        PoolState state = State.Apply(record);
+        PoolSnapshot after = (PoolSnapshot)MemberwiseClone();
+        after.State = State.Apply(record);
+        after._usedPages = PagesOf(after.State);
         if (record is RowsMapped mapped)
         {
             Allocator.Committed(mapped);
         }
 
-        return new PoolSnapshot(this, state);
+        after.Allocator = Allocator.Copy(after.State, IsUsable);
+        return after;
     }
+
+    private static Lazy<long> PagesOf(PoolState state) => new(() => CheckpointPages.CountUpTo(state));
 
     /// <summary>Returns an identity that no object of a pool ever gets: the object is planned and not made.</summary>
     public Guid NewGuid()
