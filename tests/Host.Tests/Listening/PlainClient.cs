@@ -35,13 +35,15 @@ internal sealed class PlainClient : IDisposable
         return BinaryPrimitives.ReadUInt32BigEndian(head.AsSpan(12));
     }
 
-    /// <summary>Sends an option that is not answered.</summary>
+    /// <summary>Sends an option that is not answered, in one write: the server may close the connection after its first byte.</summary>
     public void SendOption(uint option, params byte[] data)
     {
-        _stream.Write("IHAVEOPT"u8);
-        Send(option);
-        Send((uint)data.Length);
-        _stream.Write(data);
+        byte[] bytes = new byte[16 + data.Length];
+        "IHAVEOPT"u8.CopyTo(bytes);
+        BinaryPrimitives.WriteUInt32BigEndian(bytes.AsSpan(8), option);
+        BinaryPrimitives.WriteInt32BigEndian(bytes.AsSpan(12), data.Length);
+        data.CopyTo(bytes, 16);
+        _stream.Write(bytes);
     }
 
     /// <summary>Whether the server has closed the connection, which has nothing more to read.</summary>

@@ -98,9 +98,12 @@ public sealed partial class InProcessHost : IAsyncLifetime
         return state;
     }
 
-    /// <summary>What two hosts have in common: their identifiers and folders are their own.</summary>
-    public string Masked(string text) => Identifier().Replace(text.Replace(_root, "ROOT"), "ID");
+    /// <summary>Masks the identifiers and folders of this host, and the time until what it does by itself.</summary>
+    public string Masked(string text) => TimeLeft().Replace(Identifier().Replace(text.Replace(_root, "ROOT"), "ID"), "TIME");
 
     [GeneratedRegex("[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|(?<=\"SerialNumber\":\")[0-9A-F]{16}(?=\")")]
     private static partial Regex Identifier();
+
+    [GeneratedRegex("(?<=(looked for again|given up|repair begins) )(within a second|in [0-9]+ s)")]
+    private static partial Regex TimeLeft();
 }
