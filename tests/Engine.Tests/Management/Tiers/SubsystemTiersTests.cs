@@ -12,6 +12,7 @@ namespace TierSpaces.Engine.Tests.Management;
 /// </summary>
 public sealed class SubsystemTiersTests
 {
+    private const long Hour = 3_600_000_000_000;
     private const int Slice = 1 << 20;
 
     private readonly SubsystemWorld _world = new();
@@ -164,9 +165,10 @@ public sealed class SubsystemTiersTests
     public void What_is_not_used_for_the_time_set_goes_to_the_slow_tier()
     {
         _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, TierSchedule.Default with { IsEnabled = false }));
-        Set(new TierSettings { DemoteColdAfterNs = 3 * 24 * 3_600_000_000_000 });
+        Heat(0, 1, 2, 3);
+        Set(new TierSettings { HalfLifeNs = Hour, DemoteColdAfterNs = 3 * Hour });
         Assert.Empty(_world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk)).Plan.Moves);
-        _world.Advance(TimeSpan.FromDays(10));
+        _world.Advance(TimeSpan.FromHours(10));
         Heat(2);
         TierOptimization planned = _world.Run(_world.Subsystem.TierOptimizer.PlanAsync(_disk));
         Assert.Equal([(0, SliceReason.Cold), (1, SliceReason.Cold), (3, SliceReason.Cold)], planned.Plan.Moves.Select(static move => (move.Slice, move.Reason))
@@ -181,7 +183,7 @@ public sealed class SubsystemTiersTests
         _world.Run(_world.Subsystem.TierSchedules.SetAsync(_world.Pool, TierSchedule.Default with { IsEnabled = false }));
         Heat(12);
         double before = HeatOf(12);
-        Set(new TierSettings { HalfLifeNs = 12 * 3_600_000_000_000 });
+        Set(new TierSettings { HalfLifeNs = 12 * Hour });
         Assert.InRange(HeatOf(12), before * 0.49, before * 0.51);   // the same load, counted over half the time
         _world.Restart();
         Assert.InRange(HeatOf(12), before * 0.49, before * 0.51);
