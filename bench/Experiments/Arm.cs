@@ -39,7 +39,7 @@ internal interface ITurnArm : IArm
     /// <summary>Whether it is: not where a turn takes long to end.</summary>
     bool TakesTurns { get; }
 
-    /// <summary>What it is loaded with, over the turns that follow.</summary>
+    /// <summary>Its load, over the turns that follow.</summary>
     LoadOptions Begin(ArmLoad load, int seed);
 
     /// <summary>The last of these turns is over.</summary>
@@ -69,7 +69,7 @@ internal sealed class DiskArm(string name, BenchHost host, IReadOnlyList<NbdTarg
         }
     }
 
-    /// <summary>What its caches did with the writes of the run, in words; null when it has none.</summary>
+    /// <summary>Work of its caches with the writes of the run, in words; null when it has none.</summary>
     internal string? CacheUse()
     {
         if (!hasCache)

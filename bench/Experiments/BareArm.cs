@@ -6,7 +6,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Bench.Experiments;
 
-/// <summary>One emulated disk by itself, in this process: no virtual disk, no server, no socket. What its class of disk can do.</summary>
+/// <summary>One emulated disk by itself, in this process: no virtual disk, no server, no socket. The limit of its class of disk.</summary>
 internal sealed class BareArm(string name, string image, string profile) : IArm
 {
     private const double SecondsMax = 10;   // nothing but the model is measured: it is steady

@@ -144,7 +144,7 @@ internal sealed class Columns : Experiment
             $"{100 * uses.Average(use => use.LostShare):0.0} % of the time of all disks of a pool, {100 * uses.Max(use => use.LostShare):0.0} % in the worst load"));
     }
 
-    /// <summary>What explains the findings: rates over those of the media, the range of the random ones, and where latencies come from.</summary>
+    /// <summary>Explanation of the findings: rates over those of the media, the range of the random ones, and where latencies come from.</summary>
     internal static string Notes(IReadOnlyList<Finding> findings, IReadOnlyList<EngineArm> arms)
     {
         double[] random = [.. findings.Where(finding => !finding.Compared.Load.Sequential).Select(finding => finding.Rate.Median)];

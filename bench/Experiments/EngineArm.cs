@@ -28,10 +28,10 @@ internal sealed class EngineArm(string name, EmulatedPool pool, OpenVirtualDisk 
     /// <summary>Bytes of a request; 0: those of the load.</summary>
     internal int Block { get; init; }
 
-    /// <summary>What its loads used, by name of the load and round.</summary>
+    /// <summary>Resources that its loads used, by name of the load and round.</summary>
     internal Dictionary<string, List<LoadUse>> Uses { get; } = [];
 
-    /// <summary>What is written is durable.</summary>
+    /// <summary>Makes writes durable.</summary>
     public void Settle() => pool.OnLane(async () =>
     {
         Require(await disk.Disk.Flush());
@@ -112,7 +112,7 @@ internal sealed class EngineArm(string name, EmulatedPool pool, OpenVirtualDisk 
     }
 }
 
-/// <summary>What one load used.</summary>
+/// <summary>Resources that one load used.</summary>
 /// <param name="BytesPerSecond">Its rate.</param>
 /// <param name="Processors">Processors that engine and load used.</param>
 /// <param name="LostShare">Share of the time of all disks of the pool that they lost because the machine was too slow or too busy for them.</param>

@@ -4,17 +4,17 @@ using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Experiments;
 
-/// <summary>What came of an experiment.</summary>
+/// <summary>Outcome of an experiment.</summary>
 /// <param name="Findings">Its comparisons.</param>
 /// <param name="Timeline">Rates second by second; null when it draws none.</param>
-/// <param name="Parameters">What the reader has to know to run it again, beside the command.</param>
+/// <param name="Parameters">Parameters that the reader needs to run it again, beside the command.</param>
 internal sealed record ExperimentResult(
     IReadOnlyList<Finding> Findings, LineChart? Timeline, IReadOnlyList<(string Name, string Value)> Parameters)
 {
     /// <summary>Ratios over what was varied; null when it draws none.</summary>
     internal CurveChart? Curves { get; init; }
 
-    /// <summary>What explains the findings, in Markdown; empty for nothing.</summary>
+    /// <summary>Explanation of the findings, in Markdown; empty for none.</summary>
     internal string Notes { get; init; } = "";
 }
 
@@ -36,19 +36,19 @@ internal abstract class Experiment
     /// <summary>Heading of its page.</summary>
     internal abstract string Title { get; }
 
-    /// <summary>What is asked, and how it is gone about: paragraphs of Markdown.</summary>
+    /// <summary>The question, and the method: paragraphs of Markdown.</summary>
     internal abstract string Question { get; }
 
     internal abstract ExperimentResult Run(HostOnDemand host, BackingFolder folder, ExperimentSettings settings, ExperimentRun run);
 
-    /// <summary>What caches did, for the page.</summary>
+    /// <summary>Work of caches, for the page.</summary>
     protected static IEnumerable<(string Name, string Value)> CacheUse(IEnumerable<IArm> arms)
     {
         string[] uses = [.. arms.OfType<DiskArm>().Select(arm => arm.CacheUse()).OfType<string>()];
         return uses.Length == 0 ? [] : [("Caches", string.Join("; ", uses))];
     }
 
-    /// <summary>What some arrangements do second by second under a load, in units of the median of one of them.</summary>
+    /// <summary>Rates of some arrangements second by second under a load, in units of the median of one of them.</summary>
     protected static LineChart Timeline(IReadOnlyList<IArm> arms, ExperimentRun run, ArmLoad load, string unitArm, Dictionary<string, string> colors)
     {
         const int seed = 1000;

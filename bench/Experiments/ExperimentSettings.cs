@@ -1,7 +1,7 @@
 namespace TierSpaces.Bench.Experiments;
 
-/// <summary>How an experiment is run; every figure is settable, so that it can be tried in seconds.</summary>
-/// <param name="Rounds">How often every arrangement is loaded.</param>
+/// <summary>Settings of a run of an experiment; every figure is settable, so that it can be tried in seconds.</summary>
+/// <param name="Rounds">Number of times that every arrangement is loaded.</param>
 /// <param name="Seconds">Longest time of one load.</param>
 /// <param name="Size">Bytes of the virtual disks of an arrangement together.</param>
 /// <param name="CacheSize">Bytes of the write caches of an arrangement together.</param>

@@ -4,14 +4,14 @@ using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Experiments;
 
-/// <summary>What an experiment compares.</summary>
+/// <summary>A comparison of an experiment.</summary>
 /// <param name="Load">Under this load …</param>
 /// <param name="Ours">… this arrangement …</param>
 /// <param name="Other">… over this one.</param>
 /// <param name="Bar">Least ratio of rates that is required; null: reported only.</param>
 internal sealed record ArmComparison(ArmLoad Load, string Ours, string Other, double? Bar = null);
 
-/// <summary>What came of a comparison.</summary>
+/// <summary>Outcome of a comparison.</summary>
 /// <param name="Compared">The comparison.</param>
 /// <param name="Rate">Ratios of rates, one per round.</param>
 /// <param name="Slow">Ratios of the latency that one request in a hundred exceeds.</param>

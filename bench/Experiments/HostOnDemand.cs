@@ -12,7 +12,7 @@ internal sealed class HostOnDemand(string executable) : IDisposable
     /// <summary>The host, running.</summary>
     internal BenchHost Host => _host ??= Started();
 
-    /// <summary>What served, for the page.</summary>
+    /// <summary>The server, for the page.</summary>
     internal string Facts => _host is { } host ? $"{host.Runtime}, {host.Backend}" : InProcess();
 
     public void Dispose() => _host?.Dispose();

@@ -1,6 +1,6 @@
 namespace TierSpaces.Bench.Experiments;
 
-/// <summary>How large the tiers are, and where on the disk the load and the data beside it lie. The load has the first slices.</summary>
+/// <summary>Sizes of the tiers, and places of the load and of the data beside it on the disk. The load has the first slices.</summary>
 internal sealed record TierShape
 {
     /// <summary>Bytes of a slice.</summary>

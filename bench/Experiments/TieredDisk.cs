@@ -98,7 +98,7 @@ internal sealed class TieredDisk : IDisposable
         return 0;
     });
 
-    /// <summary>How many of the first slices are on the fast tier, and how many are on the slow one.</summary>
+    /// <summary>Numbers of the first slices that are on the fast tier and on the slow one.</summary>
     internal (int Fast, int Slow) Where(int slices) => OnLane(() =>
     {
         SliceEntry[] entries = [.. Enumerable.Range(0, slices).Select(slice => _disk.Tiers!.Map[slice])];

@@ -1,6 +1,6 @@
 namespace TierSpaces.Bench.Nbd;
 
-/// <summary>What to do to a server.</summary>
+/// <summary>Load for a server.</summary>
 /// <param name="Socket">Path of the server's Unix socket.</param>
 /// <param name="Export">Name of the export.</param>
 /// <param name="Writes">Whether requests write; otherwise they read.</param>

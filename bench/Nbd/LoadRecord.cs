@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace TierSpaces.Bench.Nbd;
 
-/// <summary>What is kept of a load while it runs: how long requests took, and how many ended in each of its seconds.</summary>
+/// <summary>Record of a load while it runs: latencies of requests, and the number of requests that ended in each second.</summary>
 internal sealed class LoadRecord
 {
     private readonly long _start = Stopwatch.GetTimestamp();

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace TierSpaces.Bench.Nbd;
 
-/// <summary>What came of a load.</summary>
+/// <summary>Outcome of a load.</summary>
 /// <param name="Operations">Requests that were answered in the measured time.</param>
 /// <param name="Seconds">Length of the measured time.</param>
 /// <param name="Block">Bytes of a request.</param>

@@ -8,7 +8,7 @@ namespace TierSpaces.Bench.Tables;
 
 /// <summary>A number of emulated disks of one class.</summary>
 /// <param name="Profile">Latency profile.</param>
-/// <param name="Count">How many.</param>
+/// <param name="Count">Number of them.</param>
 /// <param name="Size">Bytes of each.</param>
 internal sealed record DiskShelf(string Profile, int Count, long Size);
 
@@ -40,7 +40,7 @@ internal sealed class BenchHost : IDisposable
 
     internal void Start() => Run("start");
 
-    /// <summary>What a verb printed.</summary>
+    /// <summary>Output of a verb.</summary>
     internal string Run(string verb, params string[] arguments) => Programs.Run(_executable, [verb, .. arguments], ("TIERSPACES_HOME", _home));
 
     /// <summary>Begins a verb that takes a while.</summary>

@@ -1,6 +1,6 @@
 namespace TierSpaces.Bench.Tables;
 
-/// <summary>What checksums cost: pairs of simple disks that differ in nothing else.</summary>
+/// <summary>Cost of checksums: pairs of simple disks that differ in nothing else.</summary>
 internal static class ChecksumCost
 {
     internal const string Title = "Checksum CRC32C against None";
@@ -11,7 +11,7 @@ internal static class ChecksumCost
     /// <summary>Bytes that one checksum page covers.</summary>
     internal const long PageReach = 2L << 20;
 
-    /// <summary>How many times as long the rotating disk is loaded.</summary>
+    /// <summary>Factor of the time for which the rotating disk is loaded.</summary>
     internal const int SlowStretch = 5;
 
     private const long CachedPages = 16384;   // what a virtual disk keeps in memory

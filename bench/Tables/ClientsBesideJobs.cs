@@ -3,7 +3,7 @@ using System.Diagnostics;
 namespace TierSpaces.Bench.Tables;
 
 /// <summary>
-/// What clients keep of their rate while a job runs with its default pacing: the same disk alone and beside the job, in turn. The disks are
+/// Rate that clients keep while a job runs with its default pacing: the same disk alone and beside the job, in turn. The disks are
 /// emulated in real time, so that it is disks that are shared, as in life, and not the processors of this machine. Each round starts a
 /// new job and ends it before the next round, so every other round moves the same bytes back.
 /// </summary>
@@ -11,7 +11,7 @@ internal static class ClientsBesideJobs
 {
     internal const string Title = "Clients beside jobs";
 
-    /// <summary>How many times as long as others these loads run: a job that is paced needs time to show its worst.</summary>
+    /// <summary>Factor of the time for which these loads run: a job that is paced needs time to show its worst.</summary>
     internal const int Stretch = 3;
 
     private const long GiB = 1L << 30;

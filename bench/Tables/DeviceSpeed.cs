@@ -1,8 +1,8 @@
 namespace TierSpaces.Bench.Tables;
 
 /// <summary>
-/// What users mount: the block device of a simple disk beside its NBD socket, beside the device that nbdkit and nbdfuse make, and beside a loop device on a
-/// plain file in the same memory; then a file in ext4 on each of the two loop devices. All are loaded by fio.
+/// The device that users mount: the block device of a simple disk beside its NBD socket, beside the device that nbdkit and nbdfuse make, and beside a loop
+/// device on a plain file in the same memory; then a file in ext4 on each of the two loop devices. All are loaded by fio.
 /// </summary>
 internal static class DeviceSpeed
 {

@@ -26,7 +26,7 @@ internal sealed unsafe class IsaL
     /// <summary>Bytes of the tables of one coefficient.</summary>
     internal const int TableBytes = 32;
 
-    /// <summary>What to do where it is missing.</summary>
+    /// <summary>Advice where it is missing.</summary>
     internal const string Missing = $"{Library} is not installed, so nothing is measured against it: sudo apt-get install -y libisal2";
 
     /// <summary>Loads the library; null: it is not installed.</summary>

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace TierSpaces.Bench.Tables;
 
-/// <summary>What a reader has to know of the machine, and how busy it was before anything was measured.</summary>
+/// <summary>Facts of the machine that a reader needs, and its load before anything was measured.</summary>
 internal sealed record MachineFacts(string Processor, int Cores, string Kernel, string LoadAverage, IReadOnlyList<string> Peers)
 {
     internal static MachineFacts Now() => new(

@@ -36,7 +36,7 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         return (from, from < 0 ? -1 : text.IndexOf("\n## ", from + 1, StringComparison.Ordinal));
     }
 
-    /// <summary>What clients keep beside jobs. Measured alone as well, so it carries its own conditions, as the next does.</summary>
+    /// <summary>Rates that clients keep beside jobs. Measured alone as well, so it carries its own conditions, as the next does.</summary>
     internal string JobsText(IReadOnlyList<MeasuredRow> rows, Spread? othersCpu)
     {
         StringBuilder text = new();
@@ -53,7 +53,7 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         return text.ToString();
     }
 
-    /// <summary>What checksums cost.</summary>
+    /// <summary>Cost of checksums.</summary>
     internal string ChecksumText(IReadOnlyList<MeasuredRow> rows, Spread? othersCpu)
     {
         StringBuilder text = new();
@@ -71,7 +71,7 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         return text.ToString();
     }
 
-    /// <summary>What the block device is beside others.</summary>
+    /// <summary>The block device beside others.</summary>
     internal string DeviceText(IReadOnlyList<MeasuredRow> rows, Spread? othersCpu)
     {
         StringBuilder text = new();
@@ -87,7 +87,7 @@ internal sealed class PerformanceDocument(MachineFacts machine, int rounds, doub
         return text.ToString();
     }
 
-    /// <summary>What short strips cost.</summary>
+    /// <summary>Cost of short strips.</summary>
     internal string StripText(IReadOnlyList<MeasuredRow> rows, Spread? othersCpu)
     {
         StringBuilder text = new();

@@ -1,6 +1,6 @@
 namespace TierSpaces.Bench.Tables;
 
-/// <summary>What is measured, and what it has to come to.</summary>
+/// <summary>Measurements, and the bars for their results.</summary>
 internal static class Plan
 {
     internal const string Off = "simple";

@@ -1,6 +1,6 @@
 namespace TierSpaces.Bench.Tables;
 
-/// <summary>What short strips cost: pairs of simple disks over the same four columns that differ in nothing but the interleave.</summary>
+/// <summary>Cost of short strips: pairs of simple disks over the same four columns that differ in nothing but the interleave.</summary>
 internal static class StripCost
 {
     internal const string Title = "Interleave of 16 KiB against 256 KiB";

@@ -28,8 +28,8 @@ internal sealed record TierMemoryCase(long SizeBytes, int SliceSize, int Stride)
     }
 }
 
-/// <summary>What was kept on the managed heap, in bytes.</summary>
-/// <param name="Case">What was measured.</param>
+/// <summary>Memory that was kept on the managed heap, in bytes.</summary>
+/// <param name="Case">The measured case.</param>
 /// <param name="Map">The slice map.</param>
 /// <param name="EmptyHeat">A heat map in which nothing was touched: the size of the disk takes it.</param>
 /// <param name="Heat">The heat of the mapped slices, all touched.</param>

@@ -9,7 +9,7 @@ namespace TierSpaces.Bench.Tables;
 /// <param name="Depth">Requests in flight.</param>
 /// <param name="Stride">Distance between two places of requests in bytes; 0: they lie side by side.</param>
 /// <param name="Flushes">A flush after every write.</param>
-/// <param name="Stretch">How many times as long as others it runs: slow disks need longer for a figure.</param>
+/// <param name="Stretch">Factor of its time against others: slow disks need longer for a figure.</param>
 /// <param name="Length">Bytes that are loaded, from the beginning; 0: all.</param>
 internal sealed record Workload(
     string Name, string Mode, int Block, int Depth, long Stride = 0, bool Flushes = false, double Stretch = 1, long Length = 0)
@@ -20,7 +20,7 @@ internal sealed record Workload(
         socket, export, Writes, Mode.StartsWith("rand", StringComparison.Ordinal), Block, Depth, 1, seconds, warmup, Length, pid, Stride, Flushes);
 }
 
-/// <summary>What one run of a load came to.</summary>
+/// <summary>Outcome of one run of a load.</summary>
 /// <param name="Rate">Requests per second.</param>
 /// <param name="CpuUs">Processor time of the server per request, in microseconds; null where there is no server.</param>
 /// <param name="OthersCpu">Processors used by neither client nor server; null where that is not known.</param>

@@ -40,7 +40,7 @@ internal static class Maml
     private static XElement SyntaxItem(CmdletHelp cmdlet, string set) => new(
         s_command + "syntaxItem", new XElement(s_maml + "name", cmdlet.Name), cmdlet.InSet(set).Select(p => Parameter(p)));
 
-    // What a syntax needs is less than half of it: a shell takes the rest from below "parameters".
+    // A syntax needs less than half of it: a shell takes the rest from below "parameters".
     private static XElement Parameter(HelpParameter parameter, params XElement[] rest) => new(
         s_command + "parameter",
         new XAttribute("required", parameter.IsRequired),

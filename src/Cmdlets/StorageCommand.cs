@@ -117,7 +117,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
         }
     }
 
-    // What was written is out of our hands: a long list is never held as a whole.
+    // Objects that are written are released: a long list is never held as a whole.
     private void WritePages(StorageRequest<TInfo>? next)
     {
         while (next is not null)

@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace TierSpaces.Acceptance;
 
-/// <summary>What makes and checks file systems.</summary>
+/// <summary>Makes and checks file systems.</summary>
 internal static class FileSystem
 {
     /// <summary>The file system that is not mounted is without a fault.</summary>

@@ -32,7 +32,7 @@ public class FirstUseTests
         Assert.InRange(taken.TotalSeconds, 0, 20);   // a guard for machines under load; the figure printed is the one to look at
     }
 
-    /// <summary>What to put before a command so that it runs without privileges; nothing for who has none.</summary>
+    /// <summary>Words before a command so that it runs without privileges; none for a user without them.</summary>
     private static string[] Unprivileged(Home home)
     {
         if (!Environment.IsPrivilegedProcess)

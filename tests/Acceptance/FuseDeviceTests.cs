@@ -133,7 +133,7 @@ public sealed class FuseDeviceTests : IDisposable
         Assert.Equal((800L << 20).ToString(CultureInfo.InvariantCulture), Tool.Run("blockdev", "--getsize64", device).Trim());
     }
 
-    /// <summary>What is discarded reads as zeros and goes back to the pool; zeroing reads as zeros.</summary>
+    /// <summary>Discarded ranges read as zeros and go back to the pool; zeroed ranges read as zeros.</summary>
     [Fact]
     public void Discards_give_space_back_and_zeroing_reads_as_zeros()
     {

@@ -25,7 +25,7 @@ internal sealed class Home : IDisposable
     /// <summary>Folder that vanishes with the test.</summary>
     internal string Root { get; }
 
-    /// <summary>What TIERSPACES_HOME says.</summary>
+    /// <summary>Value of TIERSPACES_HOME.</summary>
     internal string Folder { get; }
 
     /// <summary>Further variables in the environment of every command, and so of the host that the first one starts.</summary>

@@ -5,7 +5,7 @@ namespace TierSpaces.Acceptance;
 
 /// <summary>
 /// A disk of a two-way mirror is lost while fio writes and verifies: no request of the client fails, the pause is short, every block
-/// reads afterwards. Pauses are the longest latencies of a series of 250 ms. What the machine itself takes can only add to one, so
+/// reads afterwards. Pauses are the longest latencies of a series of 250 ms. Pauses of the machine itself can only add to one, so
 /// the shortest of a few attempts counts; data and errors are judged in each of them.
 /// </summary>
 public class LostDiskUnderLoadTests(ITestOutputHelper report)

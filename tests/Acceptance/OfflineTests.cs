@@ -38,7 +38,8 @@ public class OfflineTests
     }
 
     /// <summary>
-    /// Two of four disks are no majority, and one of each pair of copies holds everything. What is not there is listed, and nothing else is missing or wrong.
+    /// Two of four disks are no majority, and one of each pair of copies holds everything. Blocks that are not there are listed, and nothing else is missing
+    /// or wrong.
     /// </summary>
     [Fact]
     public void A_virtual_disk_is_extracted_from_any_of_its_images_as_far_as_they_hold_it()
@@ -150,7 +151,7 @@ public class OfflineTests
     }
 
     /// <summary>
-    /// The images have the majority, and the only copy of some rows that is among them is of a disk that left before the last writes. Those rows are left out
+    /// The images have the majority, and the only copy of some rows that is among them is of a disk that left before the last writes. The rows are left out
     /// without force, and old with it; all others are new.
     /// </summary>
     [Fact]

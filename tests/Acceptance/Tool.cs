@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace TierSpaces.Acceptance;
 
-/// <summary>How a program ended.</summary>
+/// <summary>End of a program.</summary>
 internal sealed record Answer(int ExitCode, string Output, string Error)
 {
     /// <summary>Everything it printed.</summary>

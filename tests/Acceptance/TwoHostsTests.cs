@@ -172,8 +172,8 @@ public sealed class TwoHostsTests : IDisposable
     }
 
     /// <summary>
-    /// Reads every block twice: whole, as new as the last flush at least, no newer than what was sent, and the same both times. What is read stays from
-    /// then on; a write that was acknowledged and not flushed may be lost with the host that did it.
+    /// Reads every block twice: whole, as new as the last flush at least, no newer than what was sent, and the same both times. Content that was read
+    /// stays from then on; a write that was acknowledged and not flushed may be lost with the host that did it.
     /// </summary>
     private void Verify(Home home)
     {

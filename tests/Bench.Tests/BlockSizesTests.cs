@@ -3,7 +3,7 @@ using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Tests;
 
-/// <summary>How requests and bytes a second are shown beside each other.</summary>
+/// <summary>Requests and bytes a second, shown beside each other.</summary>
 public sealed class BlockSizesTests
 {
     private const int Small = 4 << 10;

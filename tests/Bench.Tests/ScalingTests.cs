@@ -3,7 +3,7 @@ using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Tests;
 
-/// <summary>What is required of pools of more and more disks, and how their rates are shown.</summary>
+/// <summary>Bars for pools of more and more disks, and the form of their rates.</summary>
 public sealed class ScalingTests
 {
     private const int Small = 4 << 10;

@@ -2,7 +2,7 @@ using TierSpaces.Bench.Tables;
 
 namespace TierSpaces.Bench.Tests;
 
-/// <summary>What tiered disks take in memory: of the whole process, so nothing else runs meanwhile.</summary>
+/// <summary>Memory that tiered disks take: of the whole process, so nothing else runs meanwhile.</summary>
 [CollectionDefinition(nameof(TierMemoryTests), DisableParallelization = true)]
 [Collection(nameof(TierMemoryTests))]
 public sealed class TierMemoryTests(ITestOutputHelper output)

@@ -7,7 +7,7 @@ namespace TierSpaces.Conformance;
 
 /// <summary>
 /// Calls of every documented parameter set in a shell: does the binder choose the set, and bind the parameters? The table of cmdlets and shapes is printed.
-/// What a binder does is known only in a shell, so that this test needs one.
+/// Only a shell knows its binder, so that this test needs one.
 /// </summary>
 public sealed class BindingTests(ITestOutputHelper output)
 {

@@ -22,7 +22,7 @@ public sealed record CompiledCmdlet(
 /// <param name="Aliases">Other names.</param>
 /// <param name="Values">Accepted values: those of ValidateSet, else of the enumeration, else none.</param>
 /// <param name="ObjectType">Type name it checks, or null.</param>
-/// <param name="Bindings">How it is bound, by parameter set.</param>
+/// <param name="Bindings">Its binding, by parameter set.</param>
 public sealed record CompiledParameter(
     string Name, string Type, string[] Aliases, string[] Values, string? ObjectType, IReadOnlyDictionary<string, Binding> Bindings)
 {
@@ -30,7 +30,7 @@ public sealed record CompiledParameter(
     public const string AllSets = "__AllParameterSets";
 }
 
-/// <summary>How a parameter is bound in one set.</summary>
+/// <summary>Binding of a parameter in one set.</summary>
 public sealed record Binding(bool Required, int? Position, string? Pipeline);
 
 /// <summary>Reads cmdlets from metadata alone: no shell, no code of theirs runs.</summary>

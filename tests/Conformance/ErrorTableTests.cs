@@ -62,7 +62,7 @@ public sealed class ErrorTableTests
         return to.ToString();
     }
 
-    // What the client says itself has no status; a caller who may not manage gets one without a reply.
+    // Errors of the client itself have no status; a caller who may not manage gets one without a reply.
     private static string Status(StorageErrorKind kind) =>
         kind == StorageErrors.HostUnreachable || kind == StorageErrors.AnswerLost ? "–" : kind == StorageErrors.AccessDenied ? "403, or 200"
         : kind == StorageErrors.HostVersion ? "426" : "200";

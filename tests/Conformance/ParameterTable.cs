@@ -1,6 +1,6 @@
 namespace TierSpaces.Conformance;
 
-/// <summary>What a parameter is worth here.</summary>
+/// <summary>Support of a parameter here.</summary>
 public enum ParameterState
 {
     /// <summary>It does what it says.</summary>
@@ -16,7 +16,7 @@ public enum ParameterState
 /// <summary>A row of Facts/parameters.tsv.</summary>
 /// <param name="Cmdlet">Verb and noun; * for every cmdlet.</param>
 /// <param name="Parameter">Its name.</param>
-/// <param name="State">What it is worth.</param>
+/// <param name="State">Its support.</param>
 /// <param name="Code">Code of the validation error; 0 for none.</param>
 /// <param name="Value">The value that is refused, or "other than" the one that is not; empty for any.</param>
 /// <param name="Reason">Why it does not simply work.</param>

@@ -122,7 +122,7 @@ public sealed class SyntaxTests
         .Select(set => set == "(unnamed)" ? Named.GetValueOrDefault(cmdlet) : set).OfType<string>().Union(UndocumentedSets(Documented.Cmdlets[cmdlet]))
             .Order();
 
-    // Those that cannot be chosen without a parameter of ours.
+    // Sets that cannot be chosen without a parameter of ours.
     private static IEnumerable<string> OurSets(string cmdlet) => CompiledCmdlets.All[cmdlet].Parameters
         .Where(parameter => s_ours.GetValueOrDefault(cmdlet, []).Contains(parameter.Name))
         .SelectMany(parameter => parameter.Bindings.Where(binding => binding.Value.Required).Select(binding => binding.Key)).Distinct();

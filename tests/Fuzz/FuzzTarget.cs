@@ -31,5 +31,5 @@ internal sealed record FuzzTarget(string Name, IReadOnlyList<byte[]> Seeds, Func
     public IReadOnlyList<byte[]> Words { get; init; } = [];
 }
 
-/// <summary>What a target says of an answer that is no exception but wrong all the same.</summary>
+/// <summary>Report of a target on an answer that is no exception but wrong all the same.</summary>
 internal sealed class WrongAnswerException(string what) : Exception(what);

@@ -97,7 +97,7 @@ internal sealed class Fuzzer
         return _answers.Add(WithoutNumbers(answer));
     }
 
-    // What is made once (a table, a compiled pattern) is not the input's doing.
+    // An object that is made once (a table, a compiled pattern) is not the input's doing.
     private bool OverTwice(byte[] input, long bound)
     {
         long before = GC.GetAllocatedBytesForCurrentThread();

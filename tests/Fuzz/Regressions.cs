@@ -3,7 +3,7 @@ namespace TierSpaces.Fuzz;
 /// <summary>Inputs that failed once.</summary>
 internal static class Regressions
 {
-    /// <summary>Those of a target.</summary>
+    /// <summary>Inputs of a target.</summary>
     internal static IEnumerable<byte[]> Of(FuzzTarget target) => Lines()
         .Select(static line => line.Split(' ', 3)).Where(parts => parts[0] == target.Name).Select(static parts => Convert.FromBase64String(parts[1]));
 

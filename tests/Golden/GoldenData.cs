@@ -22,7 +22,7 @@ internal static class GoldenData
         }
     }
 
-    /// <summary>What the writes leave on a virtual disk.</summary>
+    /// <summary>Content of a virtual disk after the writes.</summary>
     public static byte[] After(IEnumerable<GoldenWrite> writes, string disk, long size)
     {
         byte[] content = new byte[size];

@@ -7,7 +7,7 @@ using TierSpaces.Host.Verbs.Mapping;
 
 namespace TierSpaces.Golden;
 
-// What users see of a pool, as JSON: one array of objects a kind, in an order of their own.
+// Objects of a pool that users see, as JSON: one array of objects a kind, in an order of their own.
 //
 // Invariants
 //  1. Every property that was recorded must be there and have its value, except those that LeftOut names, each with its reason.
@@ -95,7 +95,7 @@ internal static class GoldenObjects
         }
     }
 
-    /// <summary>How the present objects differ from the recorded ones, one line a difference.</summary>
+    /// <summary>Differences of the present objects from the recorded ones, one line a difference.</summary>
     public static List<string> Differences(JsonObject recorded, JsonObject present)
     {
         List<string> differences = [];
@@ -118,7 +118,7 @@ internal static class GoldenObjects
         '\n', one.AsObject().Where(property => !IsLeftOut(one.AsObject(), property.Key)).Select(static property => property.Value?.ToJsonString()));
 
     /// <summary>
-    /// Whether a property of an object is not compared. What a virtual disk with parity has allocated once counted the parity; an image file without a place
+    /// Whether a property of an object is not compared. The allocated size of a virtual disk with parity once counted the parity; an image file without a place
     /// had no location, and now has its path, which is one of the present host. Jobs did not name their virtual disks. A repair that the present host began
     /// has a name of its own, copies what a disk can lack, and verifies nothing: that is the work of a scrub.
     /// </summary>

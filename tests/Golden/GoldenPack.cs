@@ -12,7 +12,7 @@ namespace TierSpaces.Golden;
 /// <param name="Seed">Seed of the contents; 0: zeros.</param>
 internal sealed record GoldenWrite(string Disk, long Offset, int Length, ulong Seed);
 
-/// <summary>What a golden pool was when its host ended.</summary>
+/// <summary>State of a golden pool when its host ended.</summary>
 /// <param name="NowNs">The lane's clock.</param>
 /// <param name="Away">Numbers of the disks that cannot be found when the pool opens.</param>
 /// <param name="Writes">Every write that a client had acknowledged, in order.</param>

@@ -13,7 +13,7 @@ namespace TierSpaces.Golden;
 /// <summary>The golden pools, by name.</summary>
 internal static class GoldenScenarios
 {
-    /// <summary>How their files end.</summary>
+    /// <summary>Extension of their files.</summary>
     public const string Extension = ".zip";
 
     private const int Mebibyte = 1 << 20;

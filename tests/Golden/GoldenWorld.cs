@@ -55,7 +55,7 @@ internal sealed class GoldenWorld : IDiskFactory
     /// <summary>The jobs that are listed.</summary>
     public JobStatus[] Jobs => Run(Subsystem.Jobs.ListAsync());
 
-    /// <summary>What the disks, the host's folder and its memory hold now, as a host that dies at this moment leaves them.</summary>
+    /// <summary>Content of the disks, the host's folder and its memory now, as a host that dies at this moment leaves them.</summary>
     public GoldenPack Pack() => new()
     {
         Facts = new GoldenFacts(Lane.NowNs, [.. _away.Order()], [.. _writes]),

@@ -7,7 +7,7 @@ using TierSpaces.Host.Volumes;
 
 namespace TierSpaces.Host.Tests;
 
-/// <summary>A home of its own for one test, with the real executable. Whatever still runs in it at the end is killed.</summary>
+/// <summary>A home of its own for one test, with the real executable. Processes that still run in it at the end are killed.</summary>
 internal sealed class Scratch : IDisposable
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(90);   // promised times are measured by the tests of them
@@ -103,9 +103,9 @@ internal sealed class Scratch : IDisposable
     }
 
     /// <summary>Waits until something holds.</summary>
-    /// <param name="what">What it is.</param>
+    /// <param name="what">Its name.</param>
     /// <param name="holds">Whether it holds.</param>
-    /// <param name="state">What to print if it does not; null for nothing.</param>
+    /// <param name="state">Text to print if it does not; null for none.</param>
     public static void Eventually(string what, Func<bool> holds, Func<string>? state = null)
     {
         for (Stopwatch watch = Stopwatch.StartNew(); !holds(); Thread.Sleep(20))

@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace TierSpaces.Interop.Tests;
 
-/// <summary>What the tools of libnbd, qemu, fio and nbdfuse make of the server, unmodified and over real sockets.</summary>
+/// <summary>The server with the tools of libnbd, qemu, fio and nbdfuse, unmodified and over real sockets.</summary>
 public class NbdToolsTests
 {
     [Fact]

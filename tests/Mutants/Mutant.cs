@@ -1,6 +1,6 @@
 namespace TierSpaces.Mutants;
 
-/// <summary>How an engine is made wrong at one place.</summary>
+/// <summary>Change that makes an engine wrong at one place.</summary>
 public enum MutantKind
 {
     /// <summary>A wait, flush, write or commit answers at once that all is well, and nothing is done.</summary>
@@ -35,7 +35,7 @@ public enum MutantKind
 /// <param name="Kind">How.</param>
 /// <param name="Type">Type that holds the method.</param>
 /// <param name="Method">Method as it is called in the source.</param>
-/// <param name="Callee">What it calls there.</param>
+/// <param name="Callee">The method that it calls there.</param>
 /// <param name="Index">Which of its calls of that callee, in the order of the compiled code; −1 for all of them.</param>
 public sealed record Mutant(MutantKind Kind, string Type, string Method, string Callee, int Index)
 {

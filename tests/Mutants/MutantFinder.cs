@@ -131,7 +131,7 @@ public static class MutantFinder
         }
     }
 
-    /// <summary>What a call or a virtual call calls.</summary>
+    /// <summary>Target of a call or a virtual call.</summary>
     private static MethodReference? CalledBy(Instruction instruction) =>
         instruction.OpCode.Code is Code.Call or Code.Callvirt ? instruction.Operand as MethodReference : null;
 

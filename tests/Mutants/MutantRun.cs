@@ -3,10 +3,10 @@ using TierSpaces.Simulation;
 
 namespace TierSpaces.Mutants;
 
-/// <summary>How a mutant fared.</summary>
+/// <summary>Result of a mutant.</summary>
 /// <param name="Mutant">Which.</param>
 /// <param name="Seeds">Seeds that reach its place and that it took until it was noticed; 0 when the simulator did not notice it.</param>
-/// <param name="How">What was noticed, by the simulator or by a test; empty when nothing did.</param>
+/// <param name="How">The complaint of the simulator or of a test; empty for none.</param>
 public sealed record MutantResult(Mutant Mutant, int Seeds, string How)
 {
     /// <summary>Whether anything complained.</summary>

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace TierSpaces.Mutants;
 
-/// <summary>What was noticed, kept in a file (name, seeds, how; a line each) so that a run that was ended goes on where it was.</summary>
+/// <summary>Complaints, kept in a file (name, seeds, how; a line each) so that a run that was ended goes on where it was.</summary>
 public sealed class ResultFile
 {
     private readonly string _path;
@@ -25,7 +25,7 @@ public sealed class ResultFile
     /// <summary>Whether something noticed this mutant.</summary>
     public bool IsKnown(Mutant mutant) => _known.ContainsKey(mutant.Name);
 
-    /// <summary>How it fared, or null.</summary>
+    /// <summary>Its result, or null.</summary>
     public MutantResult? Of(Mutant mutant) => _known.GetValueOrDefault(mutant.Name);
 
     /// <summary>Enters a result; one of nothing noticed is not kept.</summary>

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Verification;
 
 namespace TierSpaces.PowerCuts;
 
-/// <summary>What a series of power cuts came to.</summary>
+/// <summary>Outcome of a series of power cuts.</summary>
 /// <param name="Cuts">Power cuts, all that were asked for unless there is a violation.</param>
 /// <param name="CutsInRecovery">Of these, cuts before the machine had verified the one before.</param>
 /// <param name="Pending">Writes that no flush had covered, over all cuts.</param>
@@ -12,7 +12,7 @@ namespace TierSpaces.PowerCuts;
 /// <param name="Files">Files compared.</param>
 /// <param name="Survived">Sectors that held a write that no flush had covered.</param>
 /// <param name="Flushes">Flushes of devices, and steps of file systems, that were acknowledged before a cut and held after it.</param>
-/// <param name="Violation">What was broken; null: nothing.</param>
+/// <param name="Violation">The broken promise; null: none.</param>
 internal sealed record CutResult(int Cuts, int CutsInRecovery, long Pending, long Sectors, long Files, long Survived, long Flushes, string? Violation)
 {
     /// <inheritdoc/>

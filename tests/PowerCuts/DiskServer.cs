@@ -37,7 +37,7 @@ internal sealed class DiskServer : IDisposable
     /// <summary>Does something on the lane of the disks.</summary>
     internal T OnLane<T>(Func<T> work) => _lane.InvokeAsync(() => LaneTask.FromResult(work())).GetAwaiter().GetResult();
 
-    /// <summary>What the disks hold.</summary>
+    /// <summary>Content of the disks.</summary>
     internal SimMedia[] Snapshot() => OnLane(() => _disks.ConvertAll(static disk => disk.Snapshot()).ToArray());
 
     /// <summary>

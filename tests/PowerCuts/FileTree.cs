@@ -55,8 +55,8 @@ internal sealed class FileTree(string name, int writer, string folder)
         file.Flush(flushToDisk: true);
     }
 
-    /// <summary>Reads every file. What is there is what the folder holds from then on.</summary>
-    /// <returns>What is wrong, or null.</returns>
+    /// <summary>Reads every file. The content found is the folder's from then on.</summary>
+    /// <returns>The error, or null.</returns>
     internal string? Verify()
     {
         string? wrong = null;

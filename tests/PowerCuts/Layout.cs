@@ -3,7 +3,7 @@ using TierSpaces.Contracts;
 namespace TierSpaces.PowerCuts;
 
 /// <summary>A virtual disk of the machine under test.</summary>
-/// <param name="Request">How it is made.</param>
+/// <param name="Request">The request that makes it.</param>
 /// <param name="FileSystem">ext4 or xfs; null: its device is written itself.</param>
 internal sealed record PlannedDisk(NewVirtualDiskRequest Request, string? FileSystem = null)
 {
@@ -11,8 +11,8 @@ internal sealed record PlannedDisk(NewVirtualDiskRequest Request, string? FileSy
 }
 
 /// <summary>
-/// What a seed makes of the disks of a machine: a pool of three SSDs and four HDDs with a mirror, a parity layout, a write cache and tiers, whose devices are
-/// written themselves, and two mounted file systems. The seed chooses among the layouts that a release offers.
+/// Storage that a seed makes of the disks of a machine: a pool of three SSDs and four HDDs with a mirror, a parity layout, a write cache and tiers, whose
+/// devices are written themselves, and two mounted file systems. The seed chooses among the layouts that a release offers.
 /// </summary>
 internal sealed class Layout
 {

@@ -4,11 +4,11 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.PowerCuts;
 
-// What runs inside of the machine, at each start of it:
+// Runs inside of the machine, at each start of it:
 //  1. The host is started; at the first start it makes the pool and its virtual disks. A pool that was there opens by itself, and its devices appear.
 //  2. Every device is read and compared, every file system is mounted, compared, unmounted, checked by its own program, and mounted again.
 //  3. Where the runner asks for it: all is Healthy within some time, a repair of every virtual disk heals and loses nothing, and all is compared again.
-//  4. What was read is recorded as a whole, and a load begins that goes on until the power is cut.
+//  4. The content that was read is recorded as a whole, and a load begins that goes on until the power is cut.
 
 /// <summary>The program of a machine under test.</summary>
 internal sealed class MachineProgram(RunFolder folder, int boot)

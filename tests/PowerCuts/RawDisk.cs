@@ -64,8 +64,8 @@ internal sealed unsafe class RawDisk : IDisposable
         file.Flush(flushToDisk: true);
     }
 
-    /// <summary>Reads all of it. What is read is what the disk holds from then on.</summary>
-    /// <returns>What is wrong, or null.</returns>
+    /// <summary>Reads all of it. The content found is the disk's from then on.</summary>
+    /// <returns>The error, or null.</returns>
     internal string? Verify()
     {
         byte* chunk = (byte*)NativeMemory.AlignedAlloc(ChunkBytes, WritePlan.Block);

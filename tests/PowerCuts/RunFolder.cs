@@ -29,7 +29,7 @@ internal sealed class RunFolder(string path)
         }
     }
 
-    /// <summary>What is wrong, as far as the machine has said.</summary>
+    /// <summary>The error, as far as the machine has reported it.</summary>
     internal string? FirstViolation() =>
         Progress().FirstOrDefault(static line => line.StartsWith(Violation, StringComparison.Ordinal))?[Violation.Length..];
 

@@ -8,7 +8,7 @@ namespace TierSpaces.PowerCuts;
 internal readonly record struct PlannedWrite(long First, int Count, bool IsZero, ulong Number);
 
 /// <summary>
-/// Writes between two flushes. Those of a batch are under way together and do not overlap; batches follow one another. A durable step has one batch of
+/// Writes between two flushes. Writes of a batch are under way together and do not overlap; batches follow one another. A durable step has one batch of
 /// writes that are durable by themselves, and no flush.
 /// </summary>
 internal sealed record PlannedStep(bool IsDurable, PlannedWrite[][] Batches);

@@ -41,7 +41,7 @@ public sealed class PlantedFaultTests(PlantedFaultTests.PlantedEngine engine) : 
         Assert.True(result.IsNoticed, $"{layer}: no invariant notices {mutant.Name} within {SeedsMax} seeds.");
     }
 
-    /// <summary>What the lists name exists: a step that was renamed takes its rule, or its reason, with it.</summary>
+    /// <summary>Names in the lists exist: a step that was renamed takes its rule, or its reason, with it.</summary>
     [Fact]
     public void Every_mutant_that_a_list_names_is_found_in_the_engine()
     {

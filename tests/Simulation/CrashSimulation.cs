@@ -3,9 +3,9 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Simulation;
 
-/// <summary>What one seed came to.</summary>
+/// <summary>Outcome of one seed.</summary>
 /// <param name="CrashStates">Crash states recovered and checked.</param>
-/// <param name="Violation">What broke the promise, or null.</param>
+/// <param name="Violation">The broken promise, or null.</param>
 /// <param name="TraceHash">Hash over the order of events of the first world.</param>
 public sealed record SimulationResult(long CrashStates, string? Violation, ulong TraceHash);
 
@@ -441,8 +441,8 @@ public sealed class CrashSimulation
     }
 
     /// <summary>
-    /// Now and then a disk dies with the rest: where nothing was missing or stale, the others have everything that was flushed. What is
-    /// stopped while it recovers was whole if the world that was stopped first was.
+    /// Now and then a disk dies with the rest: where nothing was missing or stale, the others have everything that was flushed. A world
+    /// that is stopped while it recovers was whole if the world that was stopped first was.
     /// </summary>
     private void LoseOneToo(ISimWorld crashed, Random random)
     {

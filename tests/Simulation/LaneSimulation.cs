@@ -512,7 +512,7 @@ internal sealed class LaneSimulation
 
     private bool IsOwed(int disk) => _world.PoolOf(disk)!.IsOwed(_world.NumberOf(disk));
 
-    // What is observed, for the counters.
+    // Observations, for the counters.
 
     private void Watch()
     {

@@ -211,7 +211,7 @@ internal sealed class MemberSimulation
         Open(where);
     }
 
-    /// <summary>What is in the place of a disk at the next start; at most one place.</summary>
+    /// <summary>Content of the place of a disk at the next start; at most one place.</summary>
     private (int Disk, SimMedia? Media)[] Exchange(bool clean)
     {
         if (_away >= 0 || _stranger >= 0)

@@ -7,7 +7,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Simulation;
 
-/// <summary>What the pool's metadata would hold of one space: durable as soon as it is set, copied with the world.</summary>
+/// <summary>The pool's metadata of one space: durable as soon as it is set, copied with the world.</summary>
 public sealed class SimSpaceMap
 {
     private readonly HashSet<int> _evicted = [];
@@ -64,7 +64,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
 {
     private readonly Dictionary<int, (SlabPlace[] Places, List<(int, int)> Slabs)> _reserved = [];
 
-    /// <summary>What the space reported of the disks, by finding.</summary>
+    /// <summary>Reports of the space on the disks, by finding.</summary>
     public Dictionary<DiskFinding, int> Reports { get; } = [];
 
     /// <summary>Fault: clearing a stale mark returns ENOSPC and is applied all the same, as in a pool whose file system was full too long.</summary>

@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>How much a storage provider looks for. Numbered as in Windows.</summary>
+/// <summary>Depth of the search of a storage provider. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<DiscoveryLevel>))]
 public enum DiscoveryLevel
 {

@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace TierSpaces.Contracts;
 
-/// <summary>How much of the disks repairs have while clients use them. Numbered as in Windows.</summary>
+/// <summary>Share of the disks that repairs have while clients use them. Numbered as in Windows.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<RepairPriority>))]
 public enum RepairPriority
 {

@@ -20,7 +20,7 @@ public sealed record StorageErrorInfo
     /// <summary>Name of PowerShell's error category.</summary>
     public string Category { get; init; } = "";
 
-    /// <summary>What went wrong.</summary>
+    /// <summary>The problem.</summary>
     public string Message { get; init; } = "";
 
     /// <summary>Parameter, value, valid range and cause; empty if the message has them all.</summary>

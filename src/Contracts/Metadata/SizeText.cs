@@ -7,7 +7,7 @@ namespace TierSpaces.Contracts;
 /// Numbers as PowerShell writes them: decimal or 0x, an optional fraction, an optional suffix KB, MB, GB, TB or PB (powers of
 /// 1024, any case). A fraction is allowed where the product is whole to the byte after rounding, as PowerShell rounds it.
 /// The suffixes of other tools mean the same: M and MiB are MB. One space before the suffix is allowed, so that sizes are read as messages
-/// and tables write them: "1.5 GB". How they are written is the rule of <see cref="ByteText"/>.
+/// and tables write them: "1.5 GB". <see cref="ByteText"/> has the rule.
 /// </summary>
 public static class SizeText
 {

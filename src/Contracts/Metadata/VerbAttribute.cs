@@ -36,7 +36,7 @@ public sealed class VerbAttribute(string name, string help) : Attribute
     /// <summary>Name of the storage job that it waits for, whose progress is shown; empty for none.</summary>
     public string JobName { get; init; } = "";
 
-    /// <summary>What the host does after its user interrupts it, if it changes something and waits for no storage job.</summary>
+    /// <summary>Work of the host after its user interrupts the verb, if the verb changes something and waits for no storage job.</summary>
     public string WhenInterrupted { get; init; } = "the host completes a change that it has begun.";
 
     /// <summary>Whether it starts or stops the host, which is then not asked what would be done.</summary>

@@ -95,6 +95,6 @@ public sealed record DiskInfo
 
     public string? PassThroughClass { get; init; }
 
-    /// <summary>Ours. What is wrong, or what a disk without a partition table holds; null when there is nothing to say.</summary>
+    /// <summary>Ours. The problem, or the content of a disk without a partition table; null for neither.</summary>
     public string? OtherOperationalStatusDescription { get; init; }
 }

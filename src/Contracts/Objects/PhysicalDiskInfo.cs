@@ -103,7 +103,7 @@ public sealed record PhysicalDiskInfo
     /// <summary>Ours. Every path to the disk, the first one first.</summary>
     public string[]? Paths { get; init; }
 
-    /// <summary>Ours. Those of them that are in use or may be used.</summary>
+    /// <summary>Ours. The paths that are in use or may be used.</summary>
     public string[]? WorkingPaths { get; init; }
 
     /// <summary>Ours. Emulated latency profile, or null.</summary>

@@ -1,6 +1,6 @@
 namespace TierSpaces.Contracts;
 
-/// <summary>Where a column and copy of a slice of a tiered virtual disk lie: what Get-PhysicalExtent -Tier returns.</summary>
+/// <summary>Place of a column and copy of a slice of a tiered virtual disk: an object of Get-PhysicalExtent -Tier.</summary>
 [WindowsClass(
     "TierSpaces_SliceExtent", "SliceNumber", "StorageTierFriendlyName", "VirtualDiskOffset:bytes", "Size:bytes", "ColumnNumber", "CopyNumber",
     "PhysicalDiskFriendlyName", "PhysicalDiskOffset:bytes")]

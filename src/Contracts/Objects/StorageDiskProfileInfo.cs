@@ -34,6 +34,6 @@ public sealed record StorageDiskProfileInfo
     /// <summary>Time of a flush, in microseconds.</summary>
     public long FlushMicroseconds { get; init; }
 
-    /// <summary>What the size of the disk and the place of a request change.</summary>
+    /// <summary>Effects of the size of the disk and of the place of a request.</summary>
     public string CapacityEffect { get; init; } = "";
 }

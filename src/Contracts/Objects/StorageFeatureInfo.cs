@@ -10,9 +10,9 @@ public sealed record StorageFeatureInfo
     /// <summary>Here, In part or Not here.</summary>
     public string State { get; init; } = "";
 
-    /// <summary>What differs from Windows, and why; empty if nothing that matters does.</summary>
+    /// <summary>Differences from Windows that matter, with the reasons; empty for none.</summary>
     public string Difference { get; init; } = "";
 
-    /// <summary>What to use: cmdlets or parameters here, or another program.</summary>
+    /// <summary>Advice: cmdlets or parameters here, or another program.</summary>
     public string Remedy { get; init; } = "";
 }

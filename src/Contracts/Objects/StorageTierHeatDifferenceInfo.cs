@@ -19,6 +19,6 @@ public sealed record StorageTierHeatDifferenceInfo
     /// <summary>Heat in the later file, when that was written, counted with the half-life of the earlier one.</summary>
     public double HeatAfter { get; init; }
 
-    /// <summary>What was added; negative where the slice has cooled.</summary>
+    /// <summary>Heat that was added; negative where the slice has cooled.</summary>
     public double Change { get; init; }
 }

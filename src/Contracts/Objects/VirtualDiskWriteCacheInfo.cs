@@ -85,7 +85,7 @@ public sealed record VirtualDiskWriteCacheInfo
     /// <summary>Bytes of them.</summary>
     public ulong SlowBytes { get; init; }
 
-    /// <summary>Bytes read from flash. Those that the write cache gave are <see cref="HitBytes"/>.</summary>
+    /// <summary>Bytes read from flash. <see cref="HitBytes"/> counts the bytes that the write cache gave.</summary>
     public ulong SsdReadBytes { get; init; }
 
     /// <summary>Bytes read from slower media.</summary>

@@ -52,7 +52,7 @@ public sealed record VolumeInfo
 
     public string? PassThroughClass { get; init; }
 
-    /// <summary>Ours. What is wrong, with the command to run; null when nothing is.</summary>
+    /// <summary>Ours. The problem, with the command to run; null for none.</summary>
     public string? OtherOperationalStatusDescription { get; init; }
 
     /// <summary>Ours. File system of Windows that this one was made in place of; null when it is what was requested.</summary>

@@ -22,7 +22,7 @@ public enum WriteCacheState
     Absent,
 }
 
-// How a write cache treats writes, shared by its parts; and the signals that writes wait for.
+// Mode of a write cache, shared by its parts; and the signals that writes wait for.
 //
 // Invariants
 //  1. Active → Retiring → WriteThrough. A cache that is lost stays lost, and its backing store has failed.

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Lanes;
 namespace TierSpaces.Engine.Devices;
 
 // A disk has one owner and one handle per further lane that uses it. A handle is a way to the same device with requests, deadlines and counters of its
-// own. What concerns the device and not a lane is common to all of them: whether it is there, failed flushes, faults, places that are bad.
+// own. The state of the device, which concerns no lane, is common to all of them: whether it is there, failed flushes, faults, places that are bad.
 //
 // Invariants
 //  1. A share is opened once or disposed of, so nothing that was prepared for a handle is kept for ever.

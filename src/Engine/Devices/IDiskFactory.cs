@@ -44,7 +44,7 @@ public enum DiskOpenFailure
     NoAnswer,
 }
 
-/// <summary>What names a device and its hardware.</summary>
+/// <summary>Names of a device and its hardware.</summary>
 /// <param name="DeviceKey">As in <see cref="DiskIdentity"/>.</param>
 /// <param name="Hardware">As in <see cref="DiskIdentity"/>.</param>
 public readonly record struct DeviceNames(string DeviceKey, string Hardware)

@@ -20,7 +20,7 @@ internal abstract class StoreCall
 
     private protected StoreCall() => _resume = Resume;
 
-    /// <summary>What is asked of the store.</summary>
+    /// <summary>The request to the store.</summary>
     internal abstract NbdCommand Command { get; }
 
     /// <summary>First byte of the store that is meant.</summary>

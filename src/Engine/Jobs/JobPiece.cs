@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Jobs;
 //  1. While a piece runs only its lane writes, between two pieces only the job; other lanes see each number whole.
 //  2. A stop is a flag that the job sets and the piece reads at its breaks.
 
-/// <summary>What a job and its piece under way share.</summary>
+/// <summary>State that a job and its piece under way share.</summary>
 internal sealed class JobPiece(JobPacer pacer)
 {
     private long _bytes;         // that the breaks within the piece have told of, and paid for

@@ -260,7 +260,7 @@ public sealed class StorageJob
         return default;
     }
 
-    /// <summary>Finds out how much the steps that have not begun have to go through. That may walk over rows, so it is done once for each step.</summary>
+    /// <summary>Computes the work of the steps that have not begun. That may walk over rows, so it is done once for each step.</summary>
     private async LaneTask<Nothing> MeasureSteps()
     {
         _hasBegunStep = false;

@@ -21,8 +21,8 @@ internal interface ICallCondition
 }
 
 /// <summary>
-/// What calls that zero, unmap or discard ranges of a file wait for on their threads, for all lanes that use the file. They may have been in a queue while the
-/// process was stopped: what allowed them when they were queued may be over.
+/// A guard for which calls that zero, unmap or discard ranges of a file wait on their threads, for all lanes that use the file. They may have been in a queue
+/// while the process was stopped: what allowed them when they were queued may be over.
 /// </summary>
 internal sealed class CallGuard
 {

@@ -65,7 +65,7 @@ internal class LaneFile(int descriptor, int tableIndex, FileQueue? waiting = nul
     /// </summary>
     internal long WatchedSize { get; init; }
 
-    /// <summary>What calls that change ranges of it wait for; null: nothing.</summary>
+    /// <summary>The guard for which calls that change ranges of it wait; null: none.</summary>
     internal CallGuard? Guard { get; set; }
 
     /// <summary>Operations on it that wait for a thread.</summary>

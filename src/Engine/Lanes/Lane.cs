@@ -127,7 +127,7 @@ public abstract class Lane : ILane, IDisposable
             return known;
         }
 
-        // What comes later and cannot be locked serves as it is: nothing but a kill in the same instant can tell.
+        // Later memory that cannot be locked serves as it is: only a kill in the same instant can tell.
         int errno = 0;
         Buffers.OnMemory((address, bytes) => errno = Libc.LockMemory((void*)address, (nuint)bytes) < 0 ? Libc.LastError() : errno);
         _lockErrno = errno;

@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Lanes;
 
 // Invariants
 //  1. Messages are taken in the order in which they were sent, one in a turn of the lane.
-//  2. What a message refers to is not changed by its sender any more.
+//  2. The sender no longer changes an object that a message refers to.
 
 /// <summary>A queue of messages from one lane to another.</summary>
 internal sealed class LaneChannel

@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Management;
 
 // Invariants
 //  1. Pool is not null exactly while the pool is open; VirtualDisks and Unopened are empty while it is not.
-//  2. What is known of the pool stays known while it is closed.
+//  2. Facts of the pool stay known while it is closed.
 //  3. Jobs on any lane read how busy the clients are: the list of counters is replaced as a whole when a virtual disk is opened or closed.
 
 /// <summary>A pool that the host knows: open, or seen but incomplete.</summary>

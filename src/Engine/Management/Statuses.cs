@@ -26,7 +26,7 @@ public sealed record PhysicalDiskStatus
     /// <summary>URIs of the paths of a registered disk, the first one first.</summary>
     public IReadOnlyList<string> Uris { get; init; } = [];
 
-    /// <summary>Those of them that work.</summary>
+    /// <summary>Paths that work.</summary>
     public IReadOnlyList<string> WorkingUris { get; init; } = [];
 
     /// <summary>Size in bytes.</summary>
@@ -260,7 +260,7 @@ public readonly record struct WriteCount(long Writes, long Bytes)
 
     /// <summary>Returns the difference of two counts.</summary>
     /// <param name="left">All.</param>
-    /// <param name="right">Those of them that are left out.</param>
+    /// <param name="right">The part to leave out.</param>
     public static WriteCount operator -(WriteCount left, WriteCount right) => new(left.Writes - right.Writes, left.Bytes - right.Bytes);
 }
 
@@ -453,7 +453,7 @@ public sealed record PhysicalExtent(
     public Guid? Tier { get; init; }
 }
 
-/// <summary>Where a column and copy of a slice of a tiered virtual disk lie.</summary>
+/// <summary>Place of a column and copy of a slice of a tiered virtual disk.</summary>
 /// <param name="Slice">Number of the slice.</param>
 /// <param name="TierName">Friendly name of the tier that it is on.</param>
 /// <param name="DiskName">Friendly name of the physical disk.</param>

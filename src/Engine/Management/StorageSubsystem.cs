@@ -163,7 +163,7 @@ public sealed class StorageSubsystem
     /// <summary>Completes when the pools that can be opened at the start are open.</summary>
     public Task WaitUntilStartedAsync() => _core.Lane.InvokeAsync(WaitUntilStarted);
 
-    /// <summary>Returns every object as it is now, taken on the lane in one piece. What is asked of it is computed where it is asked for.</summary>
+    /// <summary>Returns every object as it is now, taken on the lane in one piece. Values are computed where they are read.</summary>
     /// <param name="withReliability">Whether the reliability counters of the disks are gathered and taken, too.</param>
     public Task<SubsystemSnapshot> SnapshotAsync(bool withReliability = false) =>
         Verbs.Look(() => withReliability ? _snapshots.TakeWithReliability() : _snapshots.Take());

@@ -29,7 +29,7 @@ internal sealed class SubsystemCore
 
     internal VerbQueue Verbs { get; }
 
-    /// <summary>How much of the disks repairs have beside clients.</summary>
+    /// <summary>Share of the disks that repairs have beside clients.</summary>
     internal RepairSpeed Repair { get; }
 
     internal LanePatience Patience { get; }

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Pools;
 // Plans and statuses are functions of this, so that the code that decides for a verb, on the lane, also computes the plan of it, from a snapshot. No disk can
 // be reached through it: a snapshot decides nothing and does no I/O.
 
-/// <summary>What plans and statuses read of an open pool: the pool itself, on its lane, or a snapshot of it, on any thread.</summary>
+/// <summary>Facts of an open pool that plans and statuses read: the pool itself, on its lane, or a snapshot of it, on any thread.</summary>
 public interface IPoolReader
 {
     /// <summary>Identity.</summary>

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>What an open pool can do and why it is not OK, as functions of the pool or a snapshot of it.</summary>
+/// <summary>Condition of an open pool and the reasons why it is not OK, as functions of the pool or a snapshot of it.</summary>
 internal static class PoolCondition
 {
     /// <summary>Percent of the metadata area from which on the pool is in health Warning.</summary>

@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>What clients ask of the disks of a pool through one virtual disk. Read on any lane.</summary>
+/// <summary>Load of clients on the disks of a pool through one virtual disk. Read on any lane.</summary>
 public interface IClientLoad
 {
     /// <summary>

@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Primitives;
 /// 1. Messages are exact (<see cref="Exact(ulong)"/>): the largest unit in which at most two decimals are the value itself ("1 GB",
 ///    "1.5 GB", "1537 MB"). A value without such a unit is rounded and has its bytes behind it: "1.86 GB (2000000000 bytes)".
 ///    Small values that are no whole number of KB are bytes: "513 bytes". An offset of zero has no unit.
-///    What is exact can be typed as a size, with or without the space.
+///    An exact text can be typed as a size, with or without the space.
 /// 2. Tables are rounded to two decimals (<see cref="Rounded"/>): their objects have the bytes.
 /// Sector sizes and lengths of names and records are not formatted here: they are small and are known by their bytes (512, 4096).
 /// The contracts compile this file too: <c>SizeText</c> is their door to it.

@@ -16,7 +16,7 @@ public enum WriteFlags
     /// <summary>Zeroing is refused with <see cref="IoError.NotSupported"/> where the device would have to write the range (NBD FAST_ZERO).</summary>
     Fast = 4,
 
-    /// <summary>What a write cache took and counted before is written to its home: counters of clients' requests leave it out.</summary>
+    /// <summary>A destage of data that a write cache took and counted before: counters of clients' requests leave it out.</summary>
     Destage = 8,
 
     /// <summary>The write is the first into a place that was reserved for it.</summary>

@@ -3,7 +3,7 @@ namespace TierSpaces.Engine.Primitives;
 // Exclusive locks over ranges of one address space, on one lane, granted in order of arrival.
 //
 // A map from address to the last request that asked for it tells a new request whom to wait for: the owners of the stretches that it
-// overlaps. Who asked before them is waited for by them. The new request then owns its whole range in the map. So each request adds and
+// overlaps. They wait for the requests before them. The new request then owns its whole range in the map. So each request adds and
 // removes a constant number of stretches and edges on average, however many requests overlap.
 //
 // Invariants
@@ -126,7 +126,7 @@ public sealed class RangeLock
         waiter.Blockers++;
     }
 
-    /// <summary>Those that waited for this request alone, in order of arrival; they hold their ranges from now on.</summary>
+    /// <summary>Requests that waited for this request alone, in order of arrival; they hold their ranges from now on.</summary>
     private Request? TakeGrantable(Request released)
     {
         Request? first = null;

@@ -2,7 +2,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// Which positions of a row hold good data now, and whether one of them can be spared.
+// Positions of a row that hold good data now, and whether one of them can be spared.
 //
 // A position is out in a region if its disk is not in the view or the position is stale there. At most LossesMax positions of a group may be out.
 

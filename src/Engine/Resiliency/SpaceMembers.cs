@@ -182,7 +182,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     internal bool HasMissedFlush { get; private set; }
 
     /// <summary>
-    /// Whether the last flush of a disk has failed, or one of its flushes on another lane. What flushes beside that one made durable is not known then.
+    /// Whether the last flush of a disk has failed, or one of its flushes on another lane. The effect of flushes beside that one is not known then.
     /// </summary>
     internal bool HasFailedFlush(int disk) => Of(disk) is { HasFailedFlush: true } or { Flushing.HasFailedFlush: true };
 

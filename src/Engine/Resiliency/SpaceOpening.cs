@@ -9,8 +9,8 @@ namespace TierSpaces.Engine.Resiliency;
 //
 //  1. Flush every member before its first read: what is read from here on does not change by itself.
 //  2. Recover the log; its tail is made whole on all copies.
-//  3. Replay it: regions left dirty are unresolved; entries override the pages when these are read, which nothing waits for here. What is dirty on a disk that
-//     is out is marked stale there.
+//  3. Replay it: regions left dirty are unresolved; entries override the pages when these are read, which nothing waits for here. A region that is dirty on a
+//     disk that is out is marked stale there.
 //  4. Let the engine complete what was under way: with parity, changes that its journal holds.
 //  5. First writes that a crash of the process left unlogged: into the log, durably, so that they are judged when they are asked for. Where there is no room,
 //     and with parity, they are judged here.
@@ -242,7 +242,7 @@ internal sealed class SpaceOpening(
         found.Replay(sequence, item);
     }
 
-    /// <summary>Takes over the first writes that a process which died left. What is not appended to the log after this is judged.</summary>
+    /// <summary>Takes over the first writes that a process which died left. Writes that are not appended to the log after this are judged.</summary>
     private async LaneTask<IoError> TakeFirstWrites(ulong lastSession)
     {
         List<FirstWriteRecord> records = firstWrites.IsKept ? firstWrites.TakeOver(lastSession) : [];

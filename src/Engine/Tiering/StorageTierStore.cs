@@ -23,7 +23,7 @@ public sealed class TierCounters
     /// <summary>Bytes of them.</summary>
     public long WriteBytes => Io.WriteBytes;
 
-    /// <summary>Those of the writes that were the first into their slice: it was given its place for them.</summary>
+    /// <summary>Writes that were the first into their slice: it was given its place for them.</summary>
     public long FirstWrites { get; private set; }
 
     /// <summary>Bytes of them.</summary>

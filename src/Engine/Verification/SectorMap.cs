@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Verification;
 //
 // Invariants
 //  1. A sector is never changed in place.
-//  2. What is shared with a copy is cloned before it is written; of a cloned group every chunk is shared.
+//  2. A group that is shared with a copy is cloned before it is written; of a cloned group every chunk is shared.
 
 /// <summary>Sectors of a simulated disk by number. A disk costs memory for what was written to it, and a copy for what either of the two writes.</summary>
 internal sealed class SectorMap

@@ -312,7 +312,7 @@ public sealed class SimDisk : IDisk
     public bool ZeroesSlowly { get; set; }
 
     /// <inheritdoc/>
-    /// <remarks>What was unmapped reads as garbage.</remarks>
+    /// <remarks>Unmapped sectors read as garbage.</remarks>
     public LaneTask<IoError> Unmap(long offset, long length) => Unmap(_own, offset, length);
 
     internal LaneTask<IoError> Unmap(SimPort port, long offset, long length)

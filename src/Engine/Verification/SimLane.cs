@@ -115,7 +115,7 @@ public sealed class SimLane : ILane
     }
 
     /// <inheritdoc/>
-    /// <remarks>What another lane posts may take a while: each lane has its own turns.</remarks>
+    /// <remarks>A message of another lane may take a while: each lane has its own turns.</remarks>
     public void Post(Action work)
     {
         if (_steps.Current is null || _steps.Current == this)

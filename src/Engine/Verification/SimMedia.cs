@@ -84,7 +84,7 @@ public sealed class SimMedia
     internal void Write(long offset, byte[][] sectors) => _cache.Add(new CachedWrite(offset / SectorSize, sectors));
 
     /// <summary>
-    /// What a disk does by itself: in a long cache the oldest write becomes durable when one place is written twice running, and in a very long one anyway.
+    /// Destaging of a disk by itself: in a long cache the oldest write becomes durable when one place is written twice running, and in a very long one anyway.
     /// Returns the number of such writes.
     /// </summary>
     internal int WriteBack()

@@ -38,7 +38,7 @@ internal sealed class PoolSliceHost(PoolLink pool, VirtualDiskId owner) : ISlice
         };
     }
 
-    // Neighbours share a record. What is left is named before what is taken: a slot may go from one slice to another.
+    // Neighbours share a record. It names the slot that is left before the slot that is taken: a slot may go from one slice to another.
     private IEnumerable<MetadataRecord> RecordsOf(IReadOnlyList<SliceChange> changes)
     {
         SliceChange[] sorted = [.. changes.OrderBy(static change => change.Entry.IsMapped).ThenBy(static change => change.Slice)];

@@ -6,7 +6,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-// How large new or growing virtual disks can be. Slabs are reserved and given back at once, so a size is exact at the time of the question.
+// Largest sizes of new or growing virtual disks. Slabs are reserved and given back at once, so a size is exact at the time of the question.
 //
 // Tiers of one disk are of different media, so their data takes no room from each other; logs and the cache do.
 

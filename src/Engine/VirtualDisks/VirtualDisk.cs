@@ -18,7 +18,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 //  2. A request is counted once and heats its slices once, however many transfers it becomes below.
 //  3. Nothing is acknowledged that the store has not acknowledged.
 //  4. A request that ends with an exception is counted as failed: the queue counts requests under way, and a pause waits for it.
-//  5. What is thrown before the store has been given the request ends that request alone (RequestException).
+//  5. An exception before the store has been given the request ends that request alone (RequestException).
 //  6. Pauses are counted: a request goes on when every pause that began has ended.
 //  7. A change of a part of a sector reaches the store only after every change under way holds its blocks.
 

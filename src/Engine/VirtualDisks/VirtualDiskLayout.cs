@@ -5,7 +5,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-// How the spaces of virtual disks are laid out: shapes, logs, and the reserve of tiers. Pure.
+// Layout of the spaces of virtual disks: shapes, logs, and the reserve of tiers. Pure.
 //
 // The space of a tier is longer than the tier: slots that slices move to while their old ones are in use; in the
 // fastest tier, and in one that came later, also slots that the heat of all slices is kept in; and the rest of the last row. A row of parity

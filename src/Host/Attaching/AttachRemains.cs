@@ -9,7 +9,7 @@ namespace TierSpaces.Host.Attaching;
 /// </summary>
 internal static class AttachRemains
 {
-    /// <summary>Clears away a folder and all that belongs to it. What cannot be cleared is logged, and stays.</summary>
+    /// <summary>Clears away a folder and all that belongs to it. Remains that cannot be cleared are logged, and stay.</summary>
     public static void Clear(string folder)
     {
         string inside = folder + Path.DirectorySeparatorChar;

@@ -2,7 +2,7 @@ namespace TierSpaces.Host.Attaching;
 
 /// <summary>A use of a block device that is in the way of its end.</summary>
 /// <param name="Text">The use, in words: <c>/dev/loop3 is mounted on /mnt/a</c>.</param>
-/// <param name="Remedy">What ends the use.</param>
+/// <param name="Remedy">The way to end the use.</param>
 internal sealed record DeviceUse(string Text, string Remedy)
 {
     /// <summary>Returns the use of a device: by mounts first, then by other drivers, then by programs; null when nothing uses it.</summary>

@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace TierSpaces.Host.Attaching;
 
 /// <summary>
-/// Finds what has a block device open, or a partition of it, and shares it with others: other loop devices, and programs. What has it for itself alone is found
-/// by <see cref="BlockDevice.IsInUse"/>.
+/// Finds what has a block device open, or a partition of it, and shares it with others: other loop devices, and programs. A user that has it for itself alone
+/// is found by <see cref="BlockDevice.IsInUse"/>.
 /// </summary>
 internal static class DeviceUsers
 {

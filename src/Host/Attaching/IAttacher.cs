@@ -9,7 +9,7 @@ internal interface IAttacher
     /// <summary>Name in records and objects.</summary>
     string Method { get; }
 
-    /// <summary>How long requests of its devices wait while no host serves them, for people: <c>for 60 s</c>.</summary>
+    /// <summary>Time that requests of its devices wait while no host serves them, for people: <c>for 60 s</c>.</summary>
     string Patience { get; }
 
     /// <summary>Returns the reason why the method cannot be used on this machine, with the remedy; null when it can.</summary>

@@ -8,7 +8,7 @@ namespace TierSpaces.Host.CommandLine;
 internal readonly record struct Cell(string Text, bool IsNumber);
 
 /// <summary>
-/// How a table fits into a terminal. The first of these that is narrow enough is taken:
+/// The rule by which a table fits into a terminal. The first of these that is narrow enough is taken:
 /// 1. columns as wide as their contents and their headings;
 /// 2. headings broken at their words (Resiliency, Setting, Name), one word above the other where the values are narrow;
 /// 3. texts cut with an ellipsis, the widest first, to no fewer than <see cref="TextMin"/> characters; numbers are never cut;

@@ -2,7 +2,7 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Health;
 
-/// <summary>What an administrator should do about an object that is not healthy. It follows from kind and operational status alone.</summary>
+/// <summary>Advice to an administrator about an object that is not healthy. It follows from kind and operational status alone.</summary>
 internal static class HealthAdvice
 {
     /// <summary>Returns the recommended action in words; empty for an object that is healthy.</summary>

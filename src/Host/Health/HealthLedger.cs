@@ -2,15 +2,15 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Health;
 
-// Model: two tables, the health of each object as last seen and as last reported. What is to be reported is their difference; there is no other queue.
+// Model: two tables, the health of each object as last seen and as last reported. Their difference is to be reported; there is no other queue.
 //
 // Invariants
 //  1. Of one object at most one change waits. A change that is seen while another of the same object waits takes its place in the order: it leads from the
 //     health that was reported to the newest one. If that is the same, nothing waits.
 //  2. Objects are reported in the order in which they began to differ. As many changes wait as there are objects, at most.
-//  3. What is saved is what was reported to the end: a change whose report was interrupted is reported again.
+//  3. The saved table has the changes that were reported to the end: a change whose report was interrupted is reported again.
 
-/// <summary>What is known of the health of all objects, and what of it has been reported. Safe for concurrent calls.</summary>
+/// <summary>The health of all objects as last seen and as last reported. Safe for concurrent calls.</summary>
 internal sealed class HealthLedger
 {
     private readonly object _gate = new();

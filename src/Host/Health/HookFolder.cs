@@ -5,7 +5,7 @@ namespace TierSpaces.Host.Health;
 
 // Invariants
 //  1. A file is run only if neither it nor its folder may be written to by another user than root and the user of the host, and if it is no link.
-//  2. What is not run is logged once with the reason, and again only with another reason.
+//  2. A hook that is not run is logged once with the reason, and again only with another reason.
 
 /// <summary>The folder of the hooks: executables that are run for each change of the health.</summary>
 /// <param name="path">Its path; it need not exist.</param>

@@ -7,7 +7,7 @@ namespace TierSpaces.Host.Health;
 
 // Invariants
 //  1. A hook has a session and a process group of its own. When its time is up, or the host stops, the group is killed.
-//  2. Whatever it prints, the host keeps a bounded part of it and reads the rest, so that the hook does not wait.
+//  2. The host keeps a bounded part of its output and reads the rest, so that the hook does not wait.
 
 /// <summary>One run of a hook.</summary>
 internal static class HookRun

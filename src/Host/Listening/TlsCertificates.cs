@@ -53,7 +53,7 @@ internal static class TlsCertificates
         return policy;
     }
 
-    /// <summary>What is not obeyed is refused: a client whose certificate was revoked would be served.</summary>
+    /// <summary>Options that are not obeyed are refused: a client whose certificate was revoked would be served.</summary>
     private static void RequireNoRevocations(string folder)
     {
         if (File.Exists(Path.Combine(folder, Revocations)))

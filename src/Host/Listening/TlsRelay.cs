@@ -9,7 +9,7 @@ namespace TierSpaces.Host.Listening;
 
 // A TCP address in front of the Unix socket of one virtual disk, for clients with TLS.
 //
-// What is ciphered runs here, on threads of .NET: lanes never see TLS. A client is greeted in the clear until it asks for TLS (StartTls). Then the relay
+// Ciphers run here, on threads of .NET: lanes never see TLS. A client is greeted in the clear until it asks for TLS (StartTls). Then the relay
 // connects to the socket of the disk, and passes on bytes in both directions. So limits, order and fairness are those of the socket.
 //
 // Invariants
@@ -17,7 +17,7 @@ namespace TierSpaces.Host.Listening;
 //  2. At most ConnectionsMax clients are there, those that negotiate included; the next one is closed at once. One that has not come through TLS in time is
 //     closed.
 //  3. While the disk is not served, its clients are closed, and none is greeted.
-//  4. What happens to one connection ends no other.
+//  4. The end of one connection ends no other.
 
 /// <summary>Listens at a TCP address for clients of one virtual disk, with TLS.</summary>
 internal sealed class TlsRelay : IAsyncDisposable

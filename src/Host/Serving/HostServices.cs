@@ -210,7 +210,7 @@ internal sealed class HostServices : IAsyncDisposable
     }
 
     /// <summary>
-    /// Takes the device of a virtual disk away from its users. What they wrote is flushed and file systems are unmounted first, unless nothing serves the
+    /// Takes the device of a virtual disk away from its users. Their writes are flushed and file systems are unmounted first, unless nothing serves the
     /// device: then the requests that wait for it fail first. The number of its disk stays.
     /// </summary>
     /// <param name="uniqueId">The virtual disk, which may be gone.</param>
@@ -256,9 +256,9 @@ internal sealed class HostServices : IAsyncDisposable
         _started.IsCompleted && !FirstAttachment.IsCompleted ? Task.WhenAny(FirstAttachment, Task.Delay(s_attachPatience)) : Task.CompletedTask;
 
     /// <summary>
-    /// Before the first verb: devices come back after the host is ready. What changes state waits for <see cref="AttachFirstAsync"/>, and so do, for a while,
-    /// verbs that list disks; others that read do not. While pools are still being opened, what changes state waits for those in the engine, which says what
-    /// they wait for.
+    /// Before the first verb: devices come back after the host is ready. Verbs that change state wait for <see cref="AttachFirstAsync"/>, and so do, for a
+    /// while, verbs that list disks; others that read do not. While pools are still being opened, what changes state waits for those in the engine, which says
+    /// what they wait for.
     /// </summary>
     public async Task BeginAttachingAsync()
     {

@@ -10,7 +10,7 @@ internal static class BlockingWork
 
     /// <summary>Runs a call.</summary>
     /// <param name="call">The call.</param>
-    /// <param name="what">What it is about, for the error.</param>
+    /// <param name="what">The object of the work, for the error.</param>
     /// <exception cref="StorageException">It failed, or did not end within 15 s.</exception>
     public static async Task<T> RunAsync<T>(Func<T> call, string what)
     {

@@ -118,7 +118,7 @@ internal sealed class DiskReader(VolumeTools tools)
         };
     }
 
-    /// <summary>What blkid finds on devices, by device and name of the value.</summary>
+    /// <summary>Values that blkid finds on devices, by device and name of the value.</summary>
     private async Task<Dictionary<string, Dictionary<string, string>>> ProbeAsync(params string[] devices)
     {
         const int nothingFound = 2;

@@ -5,7 +5,7 @@ namespace TierSpaces.Host.Volumes;
 
 /// <summary>Space of a mounted file system, in bytes.</summary>
 /// <param name="Size">All of it.</param>
-/// <param name="Free">What users may still write.</param>
+/// <param name="Free">Bytes that users may still write.</param>
 /// <param name="BlockSize">An allocation unit.</param>
 internal readonly record struct SpaceAmount(ulong Size, ulong Free, uint BlockSize);
 

@@ -269,7 +269,7 @@ internal sealed class MountService(VolumeStore store, VolumeTools tools, string 
         }
     }
 
-    /// <summary>Unmounts a volume from a place. What others have mounted over it is left to them.</summary>
+    /// <summary>Unmounts a volume from a place. File systems that others have mounted over it stay.</summary>
     private async Task UnmountAsync(VolumeTarget target, string place)
     {
         if (MountTable.Read().LastOrDefault(mount => mount.Path == place) is { } top && MountTable.Of([top], target.Node).Count == 0)

@@ -37,7 +37,7 @@ internal static class PartitionRoom
     /// <param name="alignment">Bytes whose multiples it starts at.</param>
     /// <param name="size">Requested size; null: all of the largest free extent.</param>
     /// <param name="offset">Requested offset; null: the first one that fits.</param>
-    /// <param name="advice">How the disk becomes larger, for the error; null for no way.</param>
+    /// <param name="advice">The way to make the disk larger, for the error; null for none.</param>
     /// <exception cref="StorageException">There is no such place; the error has the largest size.</exception>
     public static (long Offset, long Size) Place(DiskContents contents, int sectorSize, long alignment, long? size, long? offset, string? advice = null)
     {

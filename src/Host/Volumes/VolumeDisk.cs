@@ -19,7 +19,7 @@ internal sealed record VolumeDisk
     /// <summary>Stable link to it.</summary>
     public required string Path { get; init; }
 
-    /// <summary>What lies on it, as last read.</summary>
+    /// <summary>Content, as last read.</summary>
     public DiskContents Contents { get; init; } = DiskContents.Blank;
 
     /// <summary>Number, from 1.</summary>
@@ -34,7 +34,7 @@ internal sealed record VolumeDisk
     /// <summary>Bytes of its block device. One that is in use keeps its size while its virtual disk grows.</summary>
     public required long Size { get; init; }
 
-    /// <summary>How its block device becomes as large as the virtual disk; null if it is.</summary>
+    /// <summary>The way to make its block device as large as the virtual disk; null if it is.</summary>
     public string? SizeAdvice => Size >= Status.Description.SizeBytes ? null
         : $"Disconnect-VirtualDisk '{FriendlyName}' and Connect-VirtualDisk '{FriendlyName}' give the block device the new size.";
 
@@ -53,7 +53,7 @@ internal sealed record VolumeDisk
         : Contents.Partitions.Where(PartitionType.HoldsData).Select(partition => new VolumeTarget(this, partition));
 }
 
-/// <summary>What lies on a disk.</summary>
+/// <summary>Content of a disk.</summary>
 internal sealed record DiskContents
 {
     /// <summary>Nothing.</summary>
@@ -77,7 +77,7 @@ internal sealed record DiskContents
     /// <summary>File system of a device without a partition table; null where there is none.</summary>
     public FoundFileSystem? Whole { get; init; }
 
-    /// <summary>What else was recognized on a device without a partition table, for example LVM2_member; null for nothing.</summary>
+    /// <summary>Other content that was recognized on a device without a partition table, for example LVM2_member; null for none.</summary>
     public string? Foreign { get; init; }
 
     /// <summary>Reason why the device could not be read; null when it could.</summary>

@@ -14,7 +14,7 @@ internal sealed class VolumeGates
 
     /// <summary>Waits for a disk and takes it.</summary>
     /// <param name="virtualDisk">Unique identifier.</param>
-    /// <param name="work">What is done with it, for the error of others.</param>
+    /// <param name="work">The work, for the error of others.</param>
     /// <exception cref="StorageException">It is busy.</exception>
     public async Task<IDisposable> EnterAsync(string virtualDisk, string work)
     {

@@ -18,7 +18,7 @@ internal sealed record NewVolumePlan(FormatRequest Format, string? Letter, strin
 /// <list type="number">
 /// <item>A record of the volume is durable before the first step and removed after the last one. Until then every failure, and the next start of a host that
 /// was killed, takes away what was made.</item>
-/// <item>What could not be taken away, because a program of it still runs or a device is busy, is tried again until it is gone.</item>
+/// <item>Remains that could not be removed, because a program still runs or a device is busy, are tried again until they are gone.</item>
 /// <item>A virtual disk is taken away by the identifier that it was to be given, never by its name; of a disk that was there before, only partitions are
 /// removed, and it had none.</item>
 /// </list>

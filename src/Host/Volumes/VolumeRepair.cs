@@ -93,7 +93,7 @@ internal sealed class VolumeRepair(VolumeTools tools, DiskChecks checks, MountSe
     }
 
     /// <summary>Gives unused space of a mounted volume back to its virtual disk.</summary>
-    /// <returns>What was given back, in the words of fstrim.</returns>
+    /// <returns>Room that was given back, in the words of fstrim.</returns>
     public async Task<string> TrimAsync(VolumeTarget target, CancellationToken cancellation)
     {
         RequireWritable(target);

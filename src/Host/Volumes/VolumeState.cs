@@ -1,6 +1,6 @@
 namespace TierSpaces.Host.Volumes;
 
-/// <summary>What the host remembers about disks and mounts. Everything else is read from the disks.</summary>
+/// <summary>The memory of the host of disks and mounts. Everything else is read from the disks.</summary>
 internal sealed record VolumeState
 {
     /// <summary>Numbers and settings of connected virtual disks.</summary>
@@ -12,7 +12,7 @@ internal sealed record VolumeState
     /// <summary>File systems that were made in place of the requested ones.</summary>
     public FormatEntry[] Formats { get; init; } = [];
 
-    /// <summary>Volumes that are being made. What is left of one when the host starts is taken away again.</summary>
+    /// <summary>Volumes that are being made. The remains of one when the host starts are removed.</summary>
     public CreationEntry[] Creations { get; init; } = [];
 
     /// <summary>Partitions that an administrator took offline: nothing of them is mounted.</summary>

@@ -25,6 +25,6 @@ internal sealed record VolumeTarget(VolumeDisk Disk, VolumePartition? Partition)
     /// <summary>Whether it may not be written to.</summary>
     public bool IsReadOnly => Disk.IsReadOnly || Partition?.IsReadOnly == true;
 
-    /// <summary>How messages name it.</summary>
+    /// <summary>Its name in messages.</summary>
     public string Name => Partition is null ? $"Disk {Disk.Number}" : $"Disk {Disk.Number}, partition {Partition.Number}";
 }

@@ -29,7 +29,7 @@ public sealed partial class SystemCallTests
             .Except(folders));
     }
 
-    // Calls that may wait for a foreign file system, a daemon, a server or a device. Those that only read the kernel's memory are KnownStatusOf and Control.
+    // Calls that may wait for a foreign file system, a daemon, a server or a device. KnownStatusOf and Control only read the kernel's memory.
     private const string Blocking =
         "OpenPath|OpenAt|StatusOf|StatusOfPath|FileSystem|Sync|SyncData|SyncFolder|Allocate|Truncate|Seek|Lock|UnlinkPath|UnlinkAt|RenameAt|MakeFolder|"
         + "ReadAt|WriteAt|ReadVectorsAt|WriteVectorsAt|ChangeMode";

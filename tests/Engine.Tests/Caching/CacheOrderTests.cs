@@ -9,7 +9,7 @@ using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Caching;
 
-/// <summary>What may not overtake what around the ring of a write cache, each case made to happen.</summary>
+/// <summary>Ordering constraints around the ring of a write cache, each case made to happen.</summary>
 public class CacheOrderTests
 {
     private const int Block = 4096;
@@ -74,7 +74,7 @@ public class CacheOrderTests
         Assert.Equal(0b11, world.StaleCacheCopies);
     }
 
-    // A read of the ring is slow. What it reads is home by then, and there would be room for other records in its place.
+    // A read of the ring is slow. Its data is destaged by then, and there would be room for other records in its place.
     [Fact]
     public void A_record_that_is_being_read_is_not_written_over()
     {

@@ -7,7 +7,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Tests.Caching;
 
-/// <summary>What an opening reads of a ring.</summary>
+/// <summary>Reads of a ring by an opening.</summary>
 public class CacheReplayTests
 {
     private const int RingBytes = 16 << 20;

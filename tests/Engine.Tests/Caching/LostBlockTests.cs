@@ -156,7 +156,7 @@ public class LostBlockTests
         Assert.Equal(data[..(32 * Block)], Read(world, 0, 32));
     }
 
-    /// <summary>What a stop has left: served, taken home, written again, nothing else is missing.</summary>
+    /// <summary>State that a stop has left: served, destaged, written again, nothing else is missing.</summary>
     private static void CheckToTheEnd(SpaceWorld world, byte[] data)
     {
         world = Reopened(world);

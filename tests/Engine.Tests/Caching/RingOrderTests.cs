@@ -106,7 +106,7 @@ public class RingOrderTests
         world.Lane, world.Disks[disk.Value - 1], world.Pool!.Layout(disk).SlabOffset(0), (int)world.Pool.Slabs.DataBytes).AsSpan()
         .ContainsAnyExcept((byte)0, SimDisk.Unmapped);
 
-    /// <summary>What is free on the disk that a copy was to leave is given to others: an exchange that goes on leaves it alone.</summary>
+    /// <summary>Free slabs on the disk that a copy was to leave are given to others: an exchange that goes on leaves it alone.</summary>
     private static void CheckNextOwners(PoolWorld world, LaneTask<CommitResult> exchange)
     {
         SimDisk disk = world.Disks[s_from.Value - 1];

@@ -185,7 +185,7 @@ public class RingSummaryTests
         Assert.True(reader is { IsAtEnd: true } && !reader.Read());
     }
 
-    // Whatever is in a payload: the reader stays inside it.
+    // With any content of a payload the reader stays inside it.
     [Fact]
     public void Any_payload_can_be_read()
     {

@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Tests.Devices;
 
 /// <summary>One figure of the table of profiles: what is done, and how often or how fast it must go.</summary>
 /// <param name="Profile">Name of the profile.</param>
-/// <param name="Load">What is done.</param>
+/// <param name="Load">The load.</param>
 /// <param name="Depth">Requests at once.</param>
 /// <param name="Size">Bytes per request.</param>
 /// <param name="PerSecond">Requests per second that the table says.</param>
@@ -98,7 +98,7 @@ public sealed record EmulatedRate(string Profile, EmulatedLoad Load, int Depth, 
     }
 }
 
-/// <summary>What is done to an emulated disk.</summary>
+/// <summary>Load on an emulated disk.</summary>
 public enum EmulatedLoad
 {
     RandomRead,

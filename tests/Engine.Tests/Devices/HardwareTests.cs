@@ -5,7 +5,7 @@ using TierSpaces.Engine.Tests.Lanes;
 
 namespace TierSpaces.Engine.Tests.Devices;
 
-/// <summary>What names the hardware behind a device: the same for two paths to it, another for a copy.</summary>
+/// <summary>Names of the hardware behind a device: the same for two paths to it, another for a copy.</summary>
 public sealed class HardwareTests
 {
     [Theory]

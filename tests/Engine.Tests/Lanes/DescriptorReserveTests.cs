@@ -82,7 +82,7 @@ public sealed partial class DescriptorReserveTests
         Settle(() => rejected.Count == 2);
         others.ForEach(static file => file.Dispose());
 
-        // Those that end make room for others.
+        // Descriptors that are closed make room for others.
         clients.ForEach(static client => client.Dispose());
         test.Run(async () =>
         {

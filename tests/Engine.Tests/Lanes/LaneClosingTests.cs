@@ -2,7 +2,7 @@ using TierSpaces.Engine.Lanes;
 
 namespace TierSpaces.Engine.Tests.Lanes;
 
-/// <summary>What a lane took it gives back, also when a part of opening or closing it fails.</summary>
+/// <summary>A lane gives back all that it took, also when a part of opening or closing it fails.</summary>
 public sealed class LaneClosingTests
 {
     private const int EventDescriptorCall = 290;   // eventfd2 on x86-64

@@ -55,7 +55,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
         Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(SocketPath));
     }
 
-    /// <summary>What the kernel copies an answer from is never fetched: buffers that are there, and those that come, are locked and present.</summary>
+    /// <summary>Memory from which the kernel copies an answer is never fetched: buffers that are there, and those that come, are locked and present.</summary>
     [Fact]
     public void TheMemoryOfALaneThatServesMessagesIsLocked()
     {

@@ -81,7 +81,7 @@ public sealed class HalfwayVerbTests
         Assert.True(Status(id).Description.IsConnected);
         Assert.False(client.Socket.ClosedByServer);
 
-        // What it cannot keep it says again, and goes.
+        // It logs again a change that it cannot keep, and goes.
         VirtualDiskStatus gone = _world.Run(_world.Subsystem.VirtualDisks.DisconnectAsync(id));
         Assert.Equal("", gone.SocketPath);
         Assert.Contains("not durable", Assert.Single(gone.Remarks));

@@ -79,10 +79,10 @@ internal sealed class SubsystemWorld : IDiskFactory
     /// <summary>Disks that can be opened and read, and take no writes.</summary>
     internal HashSet<int> Refusing { get; } = [];
 
-    /// <summary>What the system says against pooling disks.</summary>
+    /// <summary>Reasons of the system against pooling disks.</summary>
     internal Dictionary<int, string> Obstacles { get; } = [];
 
-    /// <summary>How disks of a medium behave in time; null: they answer at once.</summary>
+    /// <summary>Behavior of disks of a medium in time; null: they answer at once.</summary>
     internal Func<MediaType, LatencyProfile>? Profiles { get; init; }
 
     /// <summary>Bytes of a slab of new pools.</summary>
@@ -256,7 +256,7 @@ internal sealed class SubsystemWorld : IDiskFactory
         Assert.Equal(IoError.None, Lane.Run(Disk(id).Flush()));
     }
 
-    /// <summary>What <see cref="Write"/> has written, or the beginning of it.</summary>
+    /// <summary>Data that <see cref="Write"/> has written, or the beginning of it.</summary>
     internal static byte[] Written(int offset, int length)
     {
         byte[] data = new byte[length];
@@ -280,7 +280,7 @@ internal sealed class SubsystemWorld : IDiskFactory
         return verb.GetAwaiter().GetResult();
     }
 
-    /// <summary>Lets time pass. Whatever is not OK then says why.</summary>
+    /// <summary>Lets time pass. Every object that is not OK then says why.</summary>
     internal void Advance(TimeSpan time)
     {
         Lane.Advance(time.Ticks * 100);

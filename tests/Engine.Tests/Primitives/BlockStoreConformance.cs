@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Tests.Primitives;
 
 /// <summary>
-/// What every store promises (<see cref="IBlockStore"/>): derive from it, open a fresh store of at least 1 MiB, and the
+/// Promises of every store (<see cref="IBlockStore"/>): derive from it, open a fresh store of at least 1 MiB, and the
 /// suite does the rest. All calls are made on the store's lane.
 /// </summary>
 public abstract class BlockStoreConformance

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Resiliency;
 
 namespace TierSpaces.Engine.Tests.Resiliency;
 
-/// <summary>What mirrors and rings have in common, over copies that answer as a test says.</summary>
+/// <summary>I/O that mirrors and rings share, over copies that answer as a test says.</summary>
 public sealed class CopyIoTests
 {
     [Theory]

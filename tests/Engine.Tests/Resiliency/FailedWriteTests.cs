@@ -119,7 +119,7 @@ public sealed class FailedWriteTests
         Assert.Equal(0, world.Space.DirtyRegions);
     }
 
-    // What was rotten before the write is not taken for data, and neither is a block beside it.
+    // A block that was rotten before the write is not taken for data, and neither is a block beside it.
     [Fact]
     public void Rot_beside_a_failed_write_stays_an_error()
     {

@@ -212,7 +212,7 @@ public sealed class FirstWriteTests
         after.Release();
     }
 
-    // Rotating disks: a request takes 10 ms. What there is to judge is found in the log and in memory, and judged when it is asked for.
+    // Rotating disks: a request takes 10 ms. Blocks to judge are found in the log and in memory, and judged when they are read.
     [Fact]
     public void An_opening_does_not_wait_until_first_writes_are_judged()
     {

@@ -6,7 +6,7 @@ using TierSpaces.Simulation;
 namespace TierSpaces.Engine.Tests.Resiliency;
 
 /// <summary>
-/// What happens beside a move or a repair at the worst moment. Of these worlds disks 0 and 1 have the log, row 0 is on 2 and 1, row 1 on 0 and 2.
+/// Events beside a move or a repair at the worst moment. Of these worlds disks 0 and 1 have the log, row 0 is on 2 and 1, row 1 on 0 and 2.
 /// </summary>
 public sealed class RepairOrderTests
 {

@@ -212,7 +212,7 @@ internal sealed class ScrubWorld
         return error;
     }
 
-    /// <summary>What a range should hold.</summary>
+    /// <summary>Right content of a range.</summary>
     internal ReadOnlySpan<byte> Model(int offset, int length) => _model.AsSpan(offset, length);
 
     internal void AssertReads(int offset, int length)
@@ -235,7 +235,7 @@ internal sealed class ScrubWorld
         Lane.Buffers.Return(buffer);
     }
 
-    /// <summary>What one copy holds, read past the engine, is what it should hold.</summary>
+    /// <summary>One copy, read past the engine, has the right content.</summary>
     internal void AssertCopy(int copy)
     {
         byte[] data = new byte[Block];

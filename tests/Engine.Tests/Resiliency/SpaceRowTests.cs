@@ -60,7 +60,7 @@ public sealed class SpaceRowTests
         world.AssertReads(0, 64 << 10);
     }
 
-    // What the log still says of the row before must not be taken for the row after, whenever the power goes.
+    // Entries of the log for the row before must not be taken for the row after, whenever the power goes.
     [Fact]
     public void A_row_that_is_made_anew_has_nothing_of_the_one_before()
     {

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Verification;
 
 namespace TierSpaces.Engine.Tests.Resiliency;
 
-/// <summary>What the counters of a space and of its disks call by which name.</summary>
+/// <summary>Names in the counters of a space and of its disks.</summary>
 public sealed class SplitTests
 {
     // Regions and checksum pages of the simulated spaces are 16 KiB, as strips are.

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Tests.Resiliency;
 
-/// <summary>What a disk that leaves may lose: the writes since the last flush that has completed.</summary>
+/// <summary>Writes that a disk that leaves may lose: those since the last flush that has completed.</summary>
 public sealed class UnflushedWritesTests
 {
     private readonly FlushClock _clock = new();

@@ -5,7 +5,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Tests.Resiliency;
 
-/// <summary>How long it takes to bring many checksum pages to their disks: with an integrity log that is full, clients wait for that.</summary>
+/// <summary>Time that it takes to bring many checksum pages to their disks: with an integrity log that is full, clients wait for that.</summary>
 public sealed class WritebackTests
 {
     private const int Pages = 48;

@@ -269,7 +269,7 @@ public sealed class AddedTierTests
         }
     }
 
-    /// <summary>What <see cref="Fill"/> has written is there, and nothing behind it.</summary>
+    /// <summary>Data that <see cref="Fill"/> has written is there, and nothing behind it.</summary>
     private static void Check(PoolWorld world, int slices)
     {
         for (int slice = 0; slice < slices; slice++)

@@ -8,7 +8,7 @@ using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Tiering;
 
-/// <summary>What may not overtake what where slices get and change their places, each case made to happen.</summary>
+/// <summary>Ordering constraints where slices get and change their places, each case made to happen.</summary>
 public sealed class TierOrderTests
 {
     private const int Slice = 256 << 10;

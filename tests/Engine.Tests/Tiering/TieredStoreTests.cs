@@ -118,7 +118,7 @@ public sealed class TieredStoreTests
         Assert.All(Read(world, (3 * Slice) + 4096, Slice - 4096), value => Assert.Equal(0, value));
     }
 
-    // What a slot held before a power cut that came between its move and its vacating must not show through either.
+    // The content of a slot before a power cut between its move and its vacating must not show through either.
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -308,7 +308,7 @@ public sealed class TieredStoreTests
         int Rows(int tier) => cut.Pool!.State.Space(cut.VirtualDisk!.Description.Tiers[tier].DataSpace)!.MappedRows;
     }
 
-    // What a move left in a row that others were in keeps the row when they have gone.
+    // A slice that a move left in a row with others keeps the row when they have gone.
     [Fact]
     public void A_thin_tier_gives_a_row_back_although_a_power_cut_left_something_in_it()
     {

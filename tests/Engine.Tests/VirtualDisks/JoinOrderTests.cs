@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Tests.VirtualDisks;
 
 /// <summary>
 /// Mirrors without checksums, so that only stale marks tell which copy is right. A disk loses what was in its cache and leaves; a flush that the other copy
-/// takes is acknowledged while the marks are still on their way, because the journal of the pool is slow. What was flushed is there afterwards.
+/// takes is acknowledged while the marks are still on their way, because the journal of the pool is slow. Flushed writes are there afterwards.
 /// </summary>
 public sealed class JoinOrderTests
 {

@@ -311,7 +311,7 @@ public sealed class RemoteCacheTests
     private static PoolWorld Cut(PoolWorld world, int kept, int salt = 0) =>
         world.Cut((ulong)salt + 1, (disk, write, sector) => ((disk + write + sector + salt) & 1) < kept);
 
-    /// <summary>What a host does with the leftovers of a creation or removal that was cut.</summary>
+    /// <summary>Work of a host with the leftovers of a creation or removal that was cut.</summary>
     private static void Tidy(PoolWorld world)
     {
         foreach (VirtualDiskDescription left in world.Pool!.State.VirtualDisks.Values)

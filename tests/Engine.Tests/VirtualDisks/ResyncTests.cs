@@ -119,7 +119,7 @@ public class ResyncTests
         ReadsWithoutAnyOne(world, expected);
     }
 
-    // What the disk lacks was known to the former process alone; its marks say the regions.
+    // Only the former process knew the blocks that the disk lacks; its marks say the regions.
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

@@ -8,8 +8,8 @@ using TierSpaces.Simulation;
 namespace TierSpaces.Engine.Tests.VirtualDisks;
 
 /// <summary>
-/// A disk of single parity leaves under load before another one, which has come back, is whole again. Requests that need both fail meanwhile. What the disk
-/// holds is the last good copy of its columns, so nothing of it may count as stale when it is back, and nothing is given up while it is away.
+/// A disk of single parity leaves under load before another one, which has come back, is whole again. Requests that need both fail meanwhile. The disk
+/// has the last good copy of its columns, so nothing of it may count as stale when it is back, and nothing is given up while it is away.
 /// </summary>
 public class SecondLossTests
 {
@@ -41,7 +41,7 @@ public class SecondLossTests
         Assert.Equal(0, world.Spaces.Counters.Damage.BlocksLost);
     }
 
-    /// <summary>What it had not flushed may be lost with the power of the second disk, of two losses too many; the rest of its columns is not.</summary>
+    /// <summary>Its unflushed writes may be lost with the power of the second disk, of two losses too many; the rest of its columns is not.</summary>
     [Theory]
     [InlineData(4)]
     [InlineData(5)]

@@ -20,7 +20,7 @@ internal static class RecordTargets
         new("job-progress", Jobs(), Job),
     ];
 
-    // What was understood is written and read again as the same bytes: nothing is understood in part.
+    // A record that was understood is written and read again as the same bytes: none is understood in part.
     private static string Decode(byte[] bytes)
     {
         List<MetadataRecord> records = [];

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Devices.Identity;
 namespace TierSpaces.Fuzz.Targets;
 
 /// <summary>
-/// What the system tells of block devices: a sysfs and a proc in a folder of their own, whose files hold the parts of the input. Files,
+/// Facts of the system on block devices: a sysfs and a proc in a folder of their own, whose files hold the parts of the input. Files,
 /// so it is the one target that touches the machine, and a slow one.
 /// </summary>
 internal sealed class SystemTargets : IDisposable

@@ -12,7 +12,7 @@ using TierSpaces.Host.Verbs;
 
 namespace TierSpaces.Fuzz.Targets;
 
-/// <summary>What people type, and the few files of the host's folder.</summary>
+/// <summary>Input of people, and the few files of the host's folder.</summary>
 internal static class TextTargets
 {
     private const long RejectionBytes = 256 << 10;   // an exception with its message and trace
@@ -182,7 +182,7 @@ internal static class TextTargets
         return Utf8(state.Content!);
     }
 
-    /// <summary>What is read is checked as a command is: an address, and TLS where other machines reach it.</summary>
+    /// <summary>Settings that are read are checked as those of a command: an address, and TLS where other machines reach it.</summary>
     private static string Listening(string text)
     {
         if (new ListenStore(new OneFile { Content = Encoding.UTF8.GetBytes(text) }).Find("id") is not { } record)

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace TierSpaces.Fuzz;
 
 /// <summary>
-/// What an input does to a pool's image. Byte 0 picks the image. Then 8 bytes a step: area and disks, which of the area's blocks (2),
+/// Effects of an input on a pool's image. Byte 0 picks the image. Then 8 bytes a step: area and disks, which of the area's blocks (2),
 /// offset in what the block uses (2), operation, value, flags. So any bytes are a script, and a script is small.
 /// </summary>
 internal static class ImageScript

@@ -6,7 +6,7 @@ namespace TierSpaces.Fuzz;
 
 /// <summary>
 /// Makes a changed disk whole again, as far as checksums go: every block's own, the chains of both journals from block to block, and
-/// the checksums by which roots and tables of the checkpoint heap name pages. What is then refused is refused for what it says.
+/// the checksums by which roots and tables of the checkpoint heap name pages. An image that is then refused is refused for its content.
 /// </summary>
 internal static class ImageSealing
 {

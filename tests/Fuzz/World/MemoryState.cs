@@ -17,7 +17,7 @@ internal sealed unsafe class MemoryState : IHostState, IDisposable
     /// <summary>Files by name.</summary>
     internal Dictionary<string, byte[]> Files { get; } = [];
 
-    /// <summary>What mappings begin with when they are made.</summary>
+    /// <summary>Content of new mappings at their beginning.</summary>
     internal Dictionary<string, byte[]> Beginnings => _beginnings;
 
     public Guid BootId => Guid.Empty;

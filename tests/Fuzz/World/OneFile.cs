@@ -6,7 +6,7 @@ namespace TierSpaces.Fuzz;
 /// <summary>A state folder of one file, whatever it is called, and no memory.</summary>
 internal sealed class OneFile : IHostState
 {
-    /// <summary>What is in the file; null when it is not there.</summary>
+    /// <summary>Content of the file; null when it is not there.</summary>
     public byte[]? Content { get; set; }
 
     /// <inheritdoc/>

@@ -6,7 +6,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Fuzz;
 
 /// <summary>A client that sends its bytes and hangs up, whatever it is answered.</summary>
-/// <param name="bytes">What it sends.</param>
+/// <param name="bytes">Bytes that it sends.</param>
 /// <param name="mode">Bits 0 and 1: bytes per segment (all, 1, 7, 100).</param>
 internal sealed class ScriptedSocket(byte[] bytes, byte mode) : ILaneSocket
 {
@@ -22,7 +22,7 @@ internal sealed class ScriptedSocket(byte[] bytes, byte mode) : ILaneSocket
     /// <summary>Whether the server has closed it.</summary>
     public bool IsClosed { get; private set; }
 
-    /// <summary>What kinds of answer there were, and roughly how many.</summary>
+    /// <summary>Kinds of answers that there were, and roughly their numbers.</summary>
     public string Answers => $"{(char)('a' + BitOperations.Log2((uint)_sends + 1))} {Letters.Of(_kinds)}";
 
     public LaneTask<int> Receive(IoBuffer target)

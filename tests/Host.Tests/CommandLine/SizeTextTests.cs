@@ -68,7 +68,7 @@ public class SizeTextTests
                 return read ? bytes == product : product > ulong.MaxValue;
             }).QuickCheckThrowOnFailure();
 
-    /// <summary>What a message says exactly can be typed, with its space and without; what is rounded has its bytes behind it.</summary>
+    /// <summary>An exact size of a message can be typed, with its space and without; a rounded one has its bytes behind it.</summary>
     [Fact]
     public void What_is_printed_exactly_is_read_as_the_same_size() =>
         Prop.ForAll(

@@ -3,7 +3,7 @@ using TierSpaces.Host.Health;
 
 namespace TierSpaces.Host.Tests.Health;
 
-/// <summary>What is reported of the health, and in which order.</summary>
+/// <summary>Reports of the health, and their order.</summary>
 public class HealthLedgerTests
 {
     private static readonly DateTime s_time = new(2030, 1, 2, 3, 4, 5, DateTimeKind.Utc);

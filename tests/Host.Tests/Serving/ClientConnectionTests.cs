@@ -5,7 +5,7 @@ using Xunit;
 
 namespace TierSpaces.Host.Tests.Serving;
 
-/// <summary>How the client uses its connections, against a peer that is no host.</summary>
+/// <summary>Connections of the client, against a peer that is no host.</summary>
 public sealed class ClientConnectionTests
 {
     [Fact]

@@ -4,7 +4,7 @@ using TierSpaces.Acceptance;
 namespace TierSpaces.Host.Tests.Serving;
 
 /// <summary>
-/// What the host does beside the requests of a client delays none of them by more than a quarter of a second. The long run has its machine for itself: there
+/// Work of the host beside the requests of a client delays none of them by more than a quarter of a second. The long run has its machine for itself: there
 /// each of three rounds has to hold. The short one shares it with other suites: there one of them has to.
 /// </summary>
 public class PauseTests(ITestOutputHelper output)

@@ -3,7 +3,7 @@ using TierSpaces.Host.Supervision;
 
 namespace TierSpaces.Host.Tests.Serving;
 
-/// <summary>What a user stops stays stopped, also while verbs wait for answers of it.</summary>
+/// <summary>A host that a user stops stays stopped, also while verbs wait for its answers.</summary>
 public class StopTests
 {
     [Fact]

@@ -267,7 +267,7 @@ public sealed class HeatMapVerbTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Slice and heat of what is listed, heat to a whole number of requests: time has gone by. What is nowhere has no place among the others.
+    /// Slice and heat of what is listed, heat to a whole number of requests: time has gone by. A slice that is nowhere has no place among the others.
     /// </summary>
     private async Task<string[]> ListAsync(Dictionary<string, object?> request) =>
         [.. (await OkAsync("Get-StorageTierHeatMap", request)).GetProperty("Objects").EnumerateArray()

@@ -2,7 +2,7 @@ using TierSpaces.Host.Verbs.StorageTiers;
 
 namespace TierSpaces.Host.Tests.Verbs;
 
-/// <summary>What pages of a list leave to the next: each list its own, a few of them, for a minute.</summary>
+/// <summary>State that pages of a list leave to the next: each list its own, a few of them, for a minute.</summary>
 public sealed class PageMemoryTests
 {
     private readonly Guid _disk = Guid.NewGuid();

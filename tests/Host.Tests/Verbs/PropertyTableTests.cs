@@ -202,7 +202,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
         }
     }
 
-    /// <summary>What takes clients, failing disks or hours to bring about: as the engine would tell it.</summary>
+    /// <summary>States that take clients, failing disks or hours: as the engine would report them.</summary>
     private void LookAtTroubles()
     {
         Note("Get-StorageJob", new JobStatus
@@ -323,7 +323,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
     private static IEnumerable<JsonProperty> Properties(JsonElement info) => info.EnumerateObject()
         .Where(property => !info.TryGetProperty("IsPrimordial", out JsonElement primordial) || !primordial.GetBoolean() || property.Name == "IsPrimordial");
 
-    /// <summary>Those of Windows; ours have their own tests.</summary>
+    /// <summary>Properties of Windows; ours have their own tests.</summary>
     private static IEnumerable<Type> Classes() => VerbDescription.All.Select(verb => verb.OutputType).Distinct()
         .Where(type => ClassOf(type).StartsWith("MSFT_", StringComparison.Ordinal));
 

@@ -1,6 +1,6 @@
 namespace TierSpaces.Host.Tests.Verbs;
 
-/// <summary>What is refused says why in the documented way and changes nothing; so all of it happens in one world.</summary>
+/// <summary>An error gives its reason in the documented way and changes nothing; so all of them happen in one world.</summary>
 public sealed class RefusalTests(MainJobWorld world) : IClassFixture<MainJobWorld>
 {
     private readonly string _before = world.Begun;

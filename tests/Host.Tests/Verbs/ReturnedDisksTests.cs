@@ -179,8 +179,8 @@ public sealed class ReturnedDisksTests : IDisposable
         return client.NextAnswer().Error;
     }
 
-    // What the blocks hold is written again, so that any subset of it may reach the disks. The host may end the connection between two requests, when it opens
-    // the virtual disk again: then the next one cannot be sent. A request that was sent is answered.
+    // The content of the blocks is written again, so that any subset of it may reach the disks. The host may end the connection between two requests, when it
+    // opens the virtual disk again: then the next one cannot be sent. A request that was sent is answered.
     private static uint UntilError(NbdClient client)
     {
         uint error = 0;

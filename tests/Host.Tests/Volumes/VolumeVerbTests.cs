@@ -220,7 +220,7 @@ public sealed class VolumeVerbTests : IDisposable
         Ok("Connect-VirtualDisk", "Data");
     }
 
-    /// <summary>What a machine that starts again leaves: the host's state on its disk, and neither processes nor mounts nor devices.</summary>
+    /// <summary>State that a machine that starts again leaves: the host's state on its disk, and neither processes nor mounts nor devices.</summary>
     private void Reboot()
     {
         foreach (string path in Mounts().Select(line => line.Split(' ')[1]))

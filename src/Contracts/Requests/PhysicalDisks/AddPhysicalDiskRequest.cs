@@ -45,7 +45,7 @@ public sealed record AddPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     public string? StoragePoolFriendlyName { get; init; }
 
     [VerbParameter(
-        "What the pool uses the disks for.",
+        "Specifies the usage of the disks in the pool.",
         Sets = "ByStoragePool, ByStoragePoolUniqueId, ByStoragePoolName, ByStoragePoolFriendlyName", Except = "Unknown")]
     public PhysicalDiskUsage? Usage { get; init; }
 }

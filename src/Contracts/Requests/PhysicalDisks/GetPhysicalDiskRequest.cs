@@ -71,7 +71,7 @@ public sealed record GetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     public string? StorageSite { get; init; }
 
     [VerbParameter(
-        "What the object is used for.",
+        "Specifies the usage of the object.",
         Sets = "ByUniqueId, ByObjectId, ByName, ByStorageSubsystem, ByStorageEnclosure, ByStorageNode, ByStoragePool, "
             + "ByVirtualDisk")]
     public PhysicalDiskUsage? Usage { get; init; }

@@ -40,7 +40,7 @@ public sealed record NewPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>, 
         Kind = ParameterKind.Size, Suggestions = "512, 4096")]
     public ulong? PhysicalSectorSize { get; init; }
 
-    [VerbParameter("Whether the disk holds completed writes in a volatile cache, instead of what the system says.")]
+    [VerbParameter("Indicates whether the disk holds completed writes in a volatile cache, instead of what the system says.")]
     public bool? IsWriteCacheEnabled { get; init; }
 
     [VerbParameter(

@@ -36,7 +36,7 @@ public sealed record SetEmulatedDiskFaultRequest : StorageRequest<PhysicalDiskIn
     [VerbParameter("Length of that range in bytes, 0 for none.", Kind = ParameterKind.Size)]
     public ulong? ErrorLength { get; init; }
 
-    [VerbParameter("How many times as long every request takes, 1 to 1000000.")]
+    [VerbParameter("Specifies the factor of the time that every request takes, 1 to 1000000.")]
     public uint? SlowFactor { get; init; }
 
     [VerbParameter("Takes requests and does not answer them. They are done, late, when this fault ends.")]

@@ -25,7 +25,7 @@ public sealed record SetPhysicalDiskRequest : StorageRequest<PhysicalDiskInfo>
     [VerbParameter("Free text that describes the disk.")]
     public string? Description { get; init; }
 
-    [VerbParameter("What the pool uses the disk for.", Except = "Unknown")]
+    [VerbParameter("Specifies the usage of the disk in its pool.", Except = "Unknown")]
     public PhysicalDiskUsage? Usage { get; init; }
 
     [VerbParameter("Kind of medium.", Except = "Unspecified")]

@@ -1,7 +1,7 @@
 namespace TierSpaces.Contracts;
 
 /// <summary>Stops storage jobs.</summary>
-[Verb("Stop-StorageJob", "Stops storage jobs for good. What they have done so far stays done.", DefaultSet = "ByFriendlyName", ChangesState = true)]
+[Verb("Stop-StorageJob", "Stops storage jobs for good. Work that is done stays done.", DefaultSet = "ByFriendlyName", ChangesState = true)]
 public sealed record StopStorageJobRequest : StorageRequest<StorageJobInfo>
 {
     [VerbParameter(

@@ -9,7 +9,7 @@ public sealed record GetStoragePoolRequest : StorageRequest<StoragePoolInfo>
         Pipeline = PipelineBinding.ByPropertyName)]
     public string[]? FriendlyName { get; init; }
 
-    [VerbParameter("What the object is used for.", Sets = "ByFriendlyName, ByUsage", Pipeline = PipelineBinding.ByPropertyName)]
+    [VerbParameter("Specifies the usage of the object.", Sets = "ByFriendlyName, ByUsage", Pipeline = PipelineBinding.ByPropertyName)]
     public StoragePoolUsage[]? Usage { get; init; }
 
     [VerbParameter(

@@ -33,7 +33,7 @@ public sealed record NewStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public string[]? InputObject { get; init; }
 
     [VerbParameter(
-        "What the object is used for.", Aliases = "StoragePoolUsage", Except = "Unknown",
+        "Specifies the usage of the object.", Aliases = "StoragePoolUsage", Except = "Unknown",
         WithoutEffect = "the usage of a pool is not kept.", Default = "Other")]
     public StoragePoolUsage? Usage { get; init; }
 
@@ -51,7 +51,7 @@ public sealed record NewStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public MediaType? MediaTypeDefault { get; init; }
 
     [VerbParameter(
-        "Whether the copies of a block are in different enclosures, unless said otherwise.")]
+        "Indicates whether the copies of a block are in different enclosures, unless said otherwise.")]
     public bool? EnclosureAwareDefault { get; init; }
 
     [VerbParameter(
@@ -68,7 +68,7 @@ public sealed record NewStoragePoolRequest : StorageRequest<StoragePoolInfo>
         "Size of the write cache of new virtual disks in bytes unless said otherwise; 0 for none.", Kind = ParameterKind.Size)]
     public ulong? WriteCacheSizeDefault { get; init; }
 
-    [VerbParameter("Whether the pool chooses the size of the write cache of new virtual disks unless said otherwise; true unless a size is given.")]
+    [VerbParameter("Indicates whether the pool chooses the size of the write cache of new virtual disks unless said otherwise; true unless a size is given.")]
     public bool? AutoWriteCacheSize { get; init; }
 
     [VerbParameter(

@@ -34,20 +34,20 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public bool? ClearOnDeallocate { get; init; }
 
     [VerbParameter(
-        "Whether the disks keep what they have acknowledged through a power failure: then no flush reaches a disk.",
+        "Indicates whether the disks keep what they have acknowledged through a power failure: then no flush reaches a disk.",
         Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName", Endangers = true)]
     public bool? IsPowerProtected { get; init; }
 
     [VerbParameter(
-        "Whether virtual disks are repaired one after the other (Sequential) or side by side (Parallel).",
+        "Indicates whether virtual disks are repaired one after the other (Sequential) or side by side (Parallel).",
         Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
     public RepairPolicy? RepairPolicy { get; init; }
 
-    [VerbParameter("Whether missing disks are retired.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
+    [VerbParameter("Indicates whether missing disks are retired.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName")]
     public RetireMissingPhysicalDisks? RetireMissingPhysicalDisks { get; init; }
 
     [VerbParameter(
-        "What the object is used for.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName", Aliases = "NewUsage",
+        "Specifies the usage of the object.", Sets = "ByUniqueId, ByObject, ByFriendlyName, ByName", Aliases = "NewUsage",
         Except = "Unknown", WithoutEffect = "the usage of a pool is not kept.", Default = "Other")]
     public StoragePoolUsage? Usage { get; init; }
 
@@ -71,7 +71,7 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public ulong? LentWriteCacheSizeMax { get; init; }
 
     [VerbParameter(
-        "Whether the configuration is read-only.",
+        "Indicates whether the configuration is read-only.",
         Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByNameAttributes, ByFriendlyNameAttributes")]
     public bool? IsReadOnly { get; init; }
 
@@ -92,7 +92,7 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public string? ResiliencySettingNameDefault { get; init; }
 
     [VerbParameter(
-        "Whether the copies of a block are in different enclosures, unless said otherwise.",
+        "Indicates whether the copies of a block are in different enclosures, unless said otherwise.",
         Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
     public bool? EnclosureAwareDefault { get; init; }
 
@@ -107,7 +107,7 @@ public sealed record SetStoragePoolRequest : StorageRequest<StoragePoolInfo>
     public ulong? WriteCacheSizeDefault { get; init; }
 
     [VerbParameter(
-        "Whether the pool chooses the size of the write cache of new virtual disks unless said otherwise.",
+        "Indicates whether the pool chooses the size of the write cache of new virtual disks unless said otherwise.",
         Sets = "ByObjectDefaults, ByUniqueIdDefaults, ByNameDefaults, ByFriendlyNameDefaults")]
     public bool? AutoWriteCacheSize { get; init; }
 }

@@ -13,7 +13,7 @@ public sealed record GetFileStorageTierRequest : StorageRequest<FileStorageTierI
     public string? VolumeDriveLetter { get; init; }
 
     [VerbParameter(
-        "Where the volume is mounted, or any path on it.", Sets = "ByVolumePath", Required = true,
+        "Specifies the mount point of the volume, or any path on it.", Sets = "ByVolumePath", Required = true,
         Pipeline = PipelineBinding.ByPropertyName, Kind = ParameterKind.Path)]
     public string? VolumePath { get; init; }
 

@@ -30,6 +30,6 @@ public interface ITierTemplateSettings
     /// <summary>Fault domains of which each holds at most one disk of a row.</summary>
     FaultDomainType? ColumnIsolation { get; }
 
-    /// <summary>When slabs are allocated.</summary>
+    /// <summary>Time at which slabs are allocated.</summary>
     ProvisioningType? ProvisioningType { get; }
 }

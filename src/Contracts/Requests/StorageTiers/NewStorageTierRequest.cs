@@ -68,7 +68,7 @@ public sealed record NewStorageTierRequest : StorageRequest<StorageTierInfo>, IT
         WithoutEffect = "the unit of allocation is the slab of the pool.", IsUndocumented = true)]
     public ulong? AllocationUnitSize { get; init; }
 
-    [VerbParameter("What the tier is used for.", Refused = "Storage tiers hold data.", Default = "Data", IsUndocumented = true)]
+    [VerbParameter("Specifies the usage of the tier.", Refused = "Storage tiers hold data.", Default = "Data", IsUndocumented = true)]
     public StorageTierUsage? Usage { get; init; }
 
     [VerbParameter(

@@ -16,7 +16,7 @@ public sealed record OptimizeVolumeRequest : StorageRequest<StorageTierOptimizat
     public string[]? ObjectId { get; init; }
 
     [VerbParameter(
-        "Where the volume is mounted, any path on it, or its block device.", Sets = "ByPaths", Required = true,
+        "Specifies the mount point of the volume, any path on it, or its block device.", Sets = "ByPaths", Required = true,
         Pipeline = PipelineBinding.ByPropertyName, Kind = ParameterKind.Path)]
     public string[]? Path { get; init; }
 

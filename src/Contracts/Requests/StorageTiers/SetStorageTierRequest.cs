@@ -68,6 +68,6 @@ public sealed record SetStorageTierRequest : StorageRequest<StorageTierInfo>, IT
         WithoutEffect = "the unit of allocation is the slab of the pool.", IsUndocumented = true)]
     public ulong? AllocationUnitSize { get; init; }
 
-    [VerbParameter("What the tier is used for.", Sets = Attributes, Refused = "Storage tiers hold data.", Default = "Data", IsUndocumented = true)]
+    [VerbParameter("Specifies the usage of the tier.", Sets = Attributes, Refused = "Storage tiers hold data.", Default = "Data", IsUndocumented = true)]
     public StorageTierUsage? Usage { get; init; }
 }

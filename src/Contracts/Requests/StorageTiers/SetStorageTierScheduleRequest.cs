@@ -24,10 +24,10 @@ public sealed record SetStorageTierScheduleRequest : StorageRequest<StorageTierS
     [VerbParameter("Times of the day, local, as HH:mm: 00:00 to 23:59, 1 to 48 of them.")]
     public string[]? Time { get; init; }
 
-    [VerbParameter("Whether tiers are optimized at these times.")]
+    [VerbParameter("Indicates whether tiers are optimized at these times.")]
     public bool? Enabled { get; init; }
 
-    [VerbParameter("Whether slices also move in between, as soon as it is worth it.")]
+    [VerbParameter("Indicates whether slices also move in between, as soon as it is worth it.")]
     public bool? Continuous { get; init; }
 
     [VerbParameter("Percent of every tier but the slowest that is kept free for new data while -Continuous is set: 0 to 50.")]

@@ -32,7 +32,7 @@ public sealed record SetStorageSubSystemRequest : StorageRequest<StorageSubSyste
         Refused = "The description of the subsystem is fixed.")]
     public string? Description { get; init; }
 
-    [VerbParameter("Whether a cluster takes pools over by itself.", Sets = Attributes, Refused = "There is one machine, and no cluster.")]
+    [VerbParameter("Indicates whether a cluster takes pools over by itself.", Sets = Attributes, Refused = "There is one machine, and no cluster.")]
     public bool? AutomaticClusteringEnabled { get; init; }
 
     [VerbParameter(
@@ -41,7 +41,8 @@ public sealed record SetStorageSubSystemRequest : StorageRequest<StorageSubSyste
     public FaultDomainType? FaultDomainAwarenessDefault { get; init; }
 
     [VerbParameter(
-        "How much of the disks repairs have while clients use them: VeryLow (1), Low (2), Medium (4), High (8) or VeryHigh (16).", Sets = Attributes,
+        "Specifies the share of the disks that repairs have while clients use them: VeryLow (1), Low (2), Medium (4), High (8) or VeryHigh (16).",
+        Sets = Attributes,
         Aliases = "VirtualDiskRepairPriority", IsUndocumented = true)]
     public RepairPriority? VirtualDiskRepairQueueDepth { get; init; }
 }

@@ -94,7 +94,7 @@ public sealed record GetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         Refused = "StorageScaleUnit objects do not exist here.", IsUndocumented = true)]
     public string? StorageScaleUnit { get; init; }
 
-    [VerbParameter("What the object is used for.")]
+    [VerbParameter("Specifies the usage of the object.")]
     public VirtualDiskUsage[]? Usage { get; init; }
 
     [VerbParameter("Describes the usage when it is Other.")]

@@ -27,7 +27,7 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_StoragePool")]
     public string[]? InputObject { get; init; }
 
-    [VerbParameter("What the object is used for.", Except = "Unknown")]
+    [VerbParameter("Specifies the usage of the object.", Except = "Unknown")]
     public VirtualDiskUsage? Usage { get; init; }
 
     [VerbParameter("Describes the usage when it is Other.", Aliases = "VirtualDiskOtherUsageDescription")]
@@ -53,7 +53,7 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     [VerbParameter("Kind of medium.", Except = "Unspecified")]
     public MediaType? MediaType { get; init; }
 
-    [VerbParameter("Whether the copies of a block are in different enclosures: the same as -FaultDomainAwareness StorageEnclosure.")]
+    [VerbParameter("Indicates whether the copies of a block are in different enclosures: the same as -FaultDomainAwareness StorageEnclosure.")]
     public bool? IsEnclosureAware { get; init; }
 
     [VerbParameter(
@@ -111,7 +111,7 @@ public sealed record NewVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         IsUndocumented = true)]
     public bool? AddToCluster { get; init; }
 
-    [VerbParameter("Whether the virtual disk stays detached until it is connected by hand.", IsUndocumented = true)]
+    [VerbParameter("Indicates whether the virtual disk stays detached until it is connected by hand.", IsUndocumented = true)]
     public bool? IsManualAttach { get; init; }
 
     [VerbParameter(

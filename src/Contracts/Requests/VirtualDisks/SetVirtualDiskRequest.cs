@@ -29,14 +29,14 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     [VerbParameter("The new friendly name.", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName")]
     public string? NewFriendlyName { get; init; }
 
-    [VerbParameter("What the object is used for.", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", Except = "Unknown")]
+    [VerbParameter("Specifies the usage of the object.", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", Except = "Unknown")]
     public VirtualDiskUsage? Usage { get; init; }
 
     [VerbParameter("Describes the usage when it is Other.", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName")]
     public string? OtherUsageDescription { get; init; }
 
     [VerbParameter(
-        "Whether the virtual disk stays detached until it is connected by hand.",
+        "Indicates whether the virtual disk stays detached until it is connected by hand.",
         Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByFriendlyNameAttributes, ByNameAttributes")]
     public bool? IsManualAttach { get; init; }
 
@@ -46,7 +46,7 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public string? StorageNodeName { get; init; }
 
     [VerbParameter(
-        "How clients may use the virtual disk.",
+        "Specifies the access of clients to the virtual disk.",
         Sets = "ByObjectAttributes, ByUniqueIdAttributes, ByFriendlyNameAttributes, ByNameAttributes")]
     public Access? Access { get; init; }
 
@@ -56,12 +56,13 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public ulong? WriteCacheSize { get; init; }
 
     [VerbParameter(
-        "How full the write cache is when destaging starts, in percent: 1 to 95 (default 25).", Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName",
+        "Specifies the fill of the write cache at which destaging starts, in percent: 1 to 95 (default 25).",
+        Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName",
         IsOurs = true)]
     public ushort? DestageStart { get; init; }
 
     [VerbParameter(
-        "How full the write cache is when destaging stops, in percent: 0 to DestageStart - 1 (default 10).",
+        "Specifies the fill of the write cache at which destaging stops, in percent: 0 to DestageStart - 1 (default 10).",
         Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", IsOurs = true)]
     public ushort? DestageStop { get; init; }
 
@@ -76,7 +77,7 @@ public sealed record SetVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
     public ulong? DestageBytesPerSecond { get; init; }
 
     [VerbParameter(
-        "Whether writes are kept in the write cache until it is 80 % full or the time of DestageHoldUntil comes.",
+        "Indicates whether writes are kept in the write cache until it is 80 % full or the time of DestageHoldUntil comes.",
         Sets = "ByUniqueId, ByObject, ByName, ByFriendlyName", IsOurs = true)]
     public bool? DestageHold { get; init; }
 

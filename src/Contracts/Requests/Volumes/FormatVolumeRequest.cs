@@ -57,7 +57,7 @@ public sealed record FormatVolumeRequest : StorageRequest<VolumeInfo>
     [VerbParameter("Indicates that all of the volume is zeroed before. By default the volume is trimmed.")]
     public bool Full { get; init; }
 
-    [VerbParameter("Whether files are mapped directly.", Refused = "Virtual disks are no memory; direct mapping has no counterpart.")]
+    [VerbParameter("Indicates whether files are mapped directly.", Refused = "Virtual disks are no memory; direct mapping has no counterpart.")]
     public bool? IsDAX { get; init; }
 
     [VerbParameter(

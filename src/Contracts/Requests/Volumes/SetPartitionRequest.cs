@@ -48,7 +48,7 @@ public sealed record SetPartitionRequest : StorageRequest<PartitionInfo>
     public bool? IsActive { get; init; }
 
     [VerbParameter(
-        "Whether files are mapped directly.",
+        "Indicates whether files are mapped directly.",
         Sets = "ByNumberAttributes,ByObjectAttributes,ByDriveLetterAttributes,ByIdAttributes",
         Refused = "Virtual disks are no memory; direct mapping has no counterpart.")]
     public bool? IsDAX { get; init; }

@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Devices.Emulated;
 // The medium's time: a completion that the lane delivers late (it was busy, a wake-up takes its time) is delivered with
 // the time at which it was due, and what its receiver then submits arrives at that time, at this disk and at every other
 // of the lane: the copies of a mirror, the disk of its log. So the lane's lateness is not charged to the disks, up to
-// LagMaxNs, and a closed loop runs at the model's rate. What is more than that is lost, and counted.
+// LagMaxNs, and a closed loop runs at the model's rate. A greater lag is lost, and counted.
 //
 // A handle on another lane is an emulated disk over a handle of the disk below and the same medium (EmulatedMedium): two lanes together are not faster than
 // one. Requests, timers and the times of deliveries are the handle's.

@@ -4,7 +4,7 @@ namespace TierSpaces.Engine.Devices.Emulated;
 
 // The one medium of an emulated disk and of its handles on other lanes: the model, the requests in it, the fault that it shows, the time that it lost.
 //
-// Each request is ended by the lane of its handle, at the time at which it was due, however late that lane is. What the medium begins next begins at that
+// Each request is ended by the lane of its handle, at the time at which it was due, however late that lane is. The next request of the medium begins at that
 // time too. A lane whose request waits for one of another lane wakes when that lane is late by more than LagMaxNs, and then the medium goes on without it.
 //
 // A disk that is used by one lane takes no lock. From the first Share on the members are guarded by a spin lock, also in the data path: a short one, without

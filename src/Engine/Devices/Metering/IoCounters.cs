@@ -30,13 +30,13 @@ public sealed class IoCounters
     /// <summary>Bytes written.</summary>
     public long WriteBytes { get; set; }
 
-    /// <summary>Those of the reads that were of metadata. Of a member disk: outside the data of slabs (<see cref="MetadataAreas"/>).</summary>
+    /// <summary>Reads of metadata. Of a member disk: outside the data of slabs (<see cref="MetadataAreas"/>).</summary>
     public long MetadataReads { get; private set; }
 
     /// <summary>Bytes of them.</summary>
     public long MetadataReadBytes { get; private set; }
 
-    /// <summary>Those of the writes that were of metadata.</summary>
+    /// <summary>Writes of metadata.</summary>
     public long MetadataWrites { get; private set; }
 
     /// <summary>Bytes of them.</summary>
@@ -78,7 +78,7 @@ public sealed class IoCounters
     /// <summary>Writes that had to read the rest of a 4 KiB block first.</summary>
     public long ReadModifyWrites { get; set; }
 
-    /// <summary>How often the longest requests were forgotten.</summary>
+    /// <summary>Number of times that the longest requests were forgotten.</summary>
     internal long Forgets { get; private set; }
 
     /// <summary>Requests under way.</summary>
@@ -123,7 +123,7 @@ public sealed class IoCounters
     /// <see cref="QueueMax"/> is an upper bound.
     /// </summary>
     /// <param name="other">The counters to add.</param>
-    /// <param name="forgets">How often their longest requests were to be forgotten; as long as that has not happened on their lane they count as none.</param>
+    /// <param name="forgets">Number of times that their longest requests were to be forgotten; until their lane has done that they count as none.</param>
     internal void Add(IoCounters other, long forgets = 0)
     {
         ReadOperations += other.ReadOperations;

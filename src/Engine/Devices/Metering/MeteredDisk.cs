@@ -16,8 +16,8 @@ namespace TierSpaces.Engine.Devices;
 //  4. InFlight counts the requests that the device has not answered, including those whose callers have their answer. A look whether it is there
 //     (CheckPresence) counts only once it is overdue.
 //  5. While the lease of the pool does not run, nothing is submitted, and no answer of the device is passed on.
-//  6. While SkipsFlush is set no flush is submitted and no write is marked durable: what the device has acknowledged is. Who takes that back flushes the
-//     device before anyone relies on it.
+//  6. While SkipsFlush is set no flush is submitted and no write is marked durable: what the device has acknowledged is. Clearing it flushes the
+//     device first.
 //  7. A handle has the requests, deadlines and counters of its lane, and 2 is true of it alone. The owner shows the sums over its handles; a Disconnect of
 //     the owner reaches the handles by a message, and each request of them looks for it.
 
@@ -58,7 +58,7 @@ public sealed class MeteredDisk : IDisk
         slot.Fill(this);
     }
 
-    /// <summary>What the same disk had counted as the devices that it was before; null: nothing. Only the owner has it.</summary>
+    /// <summary>Counts of the same disk as the devices that it was before; null: none. Only the owner has it.</summary>
     internal IoCounters? Before { get; init; }
 
     /// <summary>Counters of the requests through this handle, or of the owner's own. See <see cref="TotalCounters"/>.</summary>

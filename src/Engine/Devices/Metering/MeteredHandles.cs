@@ -2,7 +2,7 @@ using TierSpaces.Engine.Lanes;
 
 namespace TierSpaces.Engine.Devices;
 
-// What the handles of one metered disk have in common. The list is used on the lane of the owner only: a handle is entered when it is prepared, and its lane
+// State that the handles of one metered disk share. The list is used on the lane of the owner only: a handle is entered when it is prepared, and its lane
 // posts that it is closed. From the lane of a handle the owner reads counters alone, each of them one machine word.
 //
 // Invariants
@@ -137,7 +137,7 @@ internal sealed class MeteredHandles(MeteredDisk owner)
     {
         private volatile MeteredDisk? _handle;
 
-        /// <summary>How often the longest requests of the handle were to be forgotten; on the lane of the owner.</summary>
+        /// <summary>Number of times that the longest requests of the handle were to be forgotten; on the lane of the owner.</summary>
         internal long Forgets { get; set; }
 
         /// <summary>The handle, once it is open.</summary>

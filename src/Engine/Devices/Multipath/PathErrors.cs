@@ -2,7 +2,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices;
 
-/// <summary>Which errors of a request may be those of the path that it took.</summary>
+/// <summary>Errors of a request that the path it took may have caused.</summary>
 internal static class PathErrors
 {
     /// <summary>

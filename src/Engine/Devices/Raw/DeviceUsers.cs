@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Devices.Raw;
 
-// What the raw disks of one open device have in common: the owner, and a handle on each further lane. Their descriptors are duplicates of one, so they
+// State that the raw disks of one open device share: the owner, and a handle on each further lane. Their descriptors are duplicates of one, so they
 // share the open file with its lock, and the kernel reports an error of write-back to one of them only.
 //
 // Invariants
@@ -21,7 +21,7 @@ internal sealed class DeviceUsers
     private int _fullFlushes;      // flushes that failed for want of room
     private volatile bool _isGone;
 
-    /// <summary>What calls that change ranges of the device wait for.</summary>
+    /// <summary>The guard for which calls that change ranges of the device wait.</summary>
     internal CallGuard Guard { get; } = new();
 
     /// <summary>Whether the device has been found gone by any of them.</summary>

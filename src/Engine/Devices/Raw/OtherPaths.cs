@@ -15,7 +15,7 @@ namespace TierSpaces.Engine.Devices.Raw;
 internal static class OtherPaths
 {
     /// <summary>Returns the living process, other than this one, that has a path to an image file locked, and the path; null if there is none.</summary>
-    /// <param name="file">What names the file (<see cref="Hardware.OfFile"/>).</param>
+    /// <param name="file">The name of the file (<see cref="Hardware.OfFile"/>).</param>
     internal static (string Process, string Path)? FindUser(string file)
     {
         if (HolderOf(file) is { } direct)

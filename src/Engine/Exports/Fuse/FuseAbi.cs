@@ -70,7 +70,7 @@ internal enum FuseAllocation : uint
     ZeroRange = 0x10,
 }
 
-/// <summary>What the kernel offers at the start, and what is chosen.</summary>
+/// <summary>Offer of the kernel at the start, and the choice.</summary>
 [Flags]
 internal enum FuseFeatures : ulong
 {
@@ -132,7 +132,7 @@ internal static class FuseAbi
         | FuseFeatures.MaxPages | FuseFeatures.Extended | FuseFeatures.Resend;
 
     /// <summary>Encodes the head of an answer.</summary>
-    /// <param name="head">Where to.</param>
+    /// <param name="head">Target.</param>
     /// <param name="unique">Identity of the request.</param>
     /// <param name="errno">Error number, or 0.</param>
     /// <param name="bytes">Bytes that follow.</param>
@@ -146,7 +146,7 @@ internal static class FuseAbi
     /// <summary>Encodes the notice that asks for everything again that was not answered.</summary>
     internal static void PutResend(Span<byte> head) => PutHead(head, 0, -NotifyResend, 0);
 
-    /// <summary>What the kernel offers.</summary>
+    /// <summary>Offer of the kernel.</summary>
     internal static FuseFeatures OfferedBy(ReadOnlySpan<byte> body)
     {
         FuseFeatures low = (FuseFeatures)BinaryPrimitives.ReadUInt32LittleEndian(body[12..]);

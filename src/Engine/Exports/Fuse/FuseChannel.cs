@@ -23,7 +23,7 @@ public sealed class FuseChannel(int descriptor, string fileName, bool isTakenOve
     public bool IsGone => _isGone;
 
     /// <summary>
-    /// Whether requests get answers now: a session serves them, and its export is not suspended. What asks for the device waits without a limit else, and what
+    /// Whether requests get answers now: a session serves them, and its export is not suspended. A user of the device waits without a limit otherwise, and what
     /// is killed meanwhile keeps others from opening it. Read on any thread.
     /// </summary>
     public bool Answers => _answers && !_isGone;

@@ -58,7 +58,7 @@ internal sealed class FuseSession : IExportClient
         _landing = lane.Buffers.Rent(FuseAbi.MaxData).AllowKeeping();
     }
 
-    /// <summary>Serves an export to the kernel, on its lane. What an earlier session has not answered is asked for again.</summary>
+    /// <summary>Serves an export to the kernel, on its lane. The kernel sends requests again that an earlier session has not answered.</summary>
     /// <exception cref="IOException">The memory of the lane cannot be locked.</exception>
     internal static FuseSession Start(ILane lane, ILaneNetwork network, NbdExport export, FuseChannel channel, Action<string> notice)
     {

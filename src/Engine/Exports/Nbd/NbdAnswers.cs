@@ -2,7 +2,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
 
-// What an ended request becomes: a count, memory that comes back, and a reply.
+// Results of an ended request: a count, memory that comes back, and a reply.
 //
 // Invariants
 //  1. Every request that was taken is counted once and answered once, unless the connection is dead; of a request in parts its last part is counted.

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 // Calls of one connection inside the store. Nothing here waits for one of them; they end in any order.
 //
 // Invariants
-//  1. Whatever ends the connection, a call inside the store runs to its end; then its request is answered, and its slot and memory come back.
+//  1. At any end of the connection, a call inside the store runs to its end; then its request is answered, and its slot and memory come back.
 //  2. The request boundary: an exception before a store was given the request ends that request with an I/O error and this connection.
 //     A broken invariant, or an exception that a store ends a call with, passes: it ends the process.
 

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Formats;
 //
 // A block that is neither blank nor whole makes the area count as unread where the other disks are the majority. Else it counts as one of a host that serves.
 
-/// <summary>What is in the lease area of one disk.</summary>
+/// <summary>Content of the lease area of one disk.</summary>
 public sealed class LeaseArea
 {
     /// <summary>Lease blocks.</summary>

@@ -84,7 +84,7 @@ public sealed record VoteSet(ImmutableArray<DiskNumber> Disks, Guid Witness)
 // is the newest decision that every member and the witness are known to hold. A member or witness that holds an older one has
 // forgotten something (a restored image, a flush that lied) and is not believed.
 //
-// Who votes. In pools of the first format version the metadata disks vote, and a record is durable when the majority of them holds it: every majority of
+// Voters of a view. In pools of the first format version the metadata disks vote, and a record is durable when the majority of them holds it: every majority of
 // the votes then holds it, too. Since the second one every member votes, and a record is durable when every metadata disk of the view holds it: the
 // majority knows which view is in force, and one metadata disk of that view is enough to know everything else (ADR 34). A disk that joins holds no view
 // of the pool that counts, and has no vote in the one that it joins with: what that view needs are votes of disks that knew the one before.
@@ -116,7 +116,9 @@ public sealed record PoolView
     /// <summary>Whether every member votes, and not only the metadata disks.</summary>
     public bool MembersVote { get; init; }
 
-    /// <summary>Where every member votes: those that have joined with this view. They get a vote with a later one, when they are known to hold this.</summary>
+    /// <summary>
+    /// In pools where every member votes: members that have joined with this view. They get a vote with a later one, when they are known to hold this.
+    /// </summary>
     public ImmutableArray<DiskNumber> Joining { get; init; } = [];
 
     /// <summary>Voters of the view.</summary>

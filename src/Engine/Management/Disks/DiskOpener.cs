@@ -76,8 +76,8 @@ internal sealed class DiskOpener(SubsystemCore core)
     }
 
     /// <summary>
-    /// Opens a device that is not registered, or returns the registered disk to whose hardware it is a path; then it is not open. What is judged is the device
-    /// that was opened, whatever its path leads to later.
+    /// Opens a device that is not registered, or returns the registered disk to whose hardware it is a path; then it is not open. The judgement is of the
+    /// device that was opened, whatever its path leads to later.
     /// </summary>
     /// <param name="disk">The device, as it would be registered.</param>
     /// <param name="isNew">Whether its image was made a moment ago: nothing but zeros is on it.</param>

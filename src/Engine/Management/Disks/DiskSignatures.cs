@@ -7,7 +7,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Management;
 
 // Two tables of signatures decide whether a disk is blank. The engine's own knows what is certain at fixed places and is always there. A program of the
-// machine knows more, and verifies checksums. What either of them finds keeps a disk out of pools, and is erased by a reset.
+// machine knows more, and verifies checksums. A signature that either of them finds keeps a disk out of pools, and is erased by a reset.
 //
 // The program lists and never writes: the host holds the lock of the disk, and its writes go through the queue and the deadlines of the disk.
 //

@@ -74,7 +74,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
         return SetPaths(disk, left[0], [.. left.Skip(1)], $"Physical disk '{disk.FriendlyName}' stays as it is");
     }
 
-    /// <summary>Makes the path of a registered disk one of another disk. What cannot be kept is found again at the next start.</summary>
+    /// <summary>Makes the path of a registered disk one of another disk. A path that cannot be kept is found again at the next start.</summary>
     internal async LaneTask<Nothing> Merge(RegisteredDisk disk, RegisteredDisk other)
     {
         disk.OtherUris = [.. disk.OtherUris, .. other.Uris];

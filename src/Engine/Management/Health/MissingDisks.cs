@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Management;
 // Invariants
 //  1. A disk that keeps leaving, and not together with others, is looked for later each time, so that it is given up in the end instead of coming and going for
 //     ever.
-//  2. A disk is looked for once at a time. What is found of it is open only until it is taken back or let go.
+//  2. A disk is looked for once at a time. A device that is found is open only until it is taken back or released.
 
 /// <summary>Looks for members that are missing, and gives up those that stay away.</summary>
 internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener, Rejoins rejoins, RepairService repairs)

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-// What the repairs of one virtual disk have come to, and when the next one may begin by itself. Nothing of it outlives the host.
+// Outcome of the repairs of one virtual disk, and the time at which the next one may begin by itself. Nothing of it outlives the host.
 
 /// <summary>Repairs of a virtual disk so far.</summary>
 internal sealed class RepairHistory

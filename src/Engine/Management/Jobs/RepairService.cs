@@ -28,8 +28,8 @@ public sealed class RepairService
         (_core, _runner, _reliability) = (core, runner, reliability);
 
     /// <summary>
-    /// How much of the disks repairs have while clients use them: 1, 2, 4 (the default), 8 or 16. It outlives the host; repairs under way take it at their next
-    /// pause.
+    /// Share of the disks that repairs have while clients use them: 1, 2, 4 (the default), 8 or 16. It outlives the host; repairs under way take it at their
+    /// next pause.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">It is another number.</exception>
     /// <exception cref="IOException">It could not be made durable; nothing has changed.</exception>

@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Management;
 
 // The queue depth of repairs is a small file in the state folder: the number as text. A file that is not there, or holds no depth, means the default.
 
-/// <summary>How much of the disks repairs have while clients use them: the queue depth of repairs, which outlives the host.</summary>
+/// <summary>Share of the disks that repairs have while clients use them: the queue depth of repairs, which outlives the host.</summary>
 internal sealed class RepairSpeed
 {
     /// <summary>The depth until another one is set.</summary>

@@ -44,7 +44,7 @@ public sealed record OfflineVirtualDisk(string UniqueId, string FriendlyName, lo
 /// <param name="Reason">Reason why the data cannot be read, else empty.</param>
 public readonly record struct OfflineStore(IBlockStore? Store, string Reason);
 
-/// <summary>What became of an extraction.</summary>
+/// <summary>Outcome of an extraction.</summary>
 /// <param name="Reason">Reason why nothing was extracted; empty if something was.</param>
 public sealed record OfflineExtract(string Reason)
 {

@@ -14,7 +14,7 @@ internal readonly record struct DomainLevels(FaultDomainLevel Awareness, FaultDo
     internal bool IsByDisk => Awareness == FaultDomainLevel.PhysicalDisk && Isolation == FaultDomainLevel.PhysicalDisk;
 }
 
-// Fault domains of a new virtual disk. What a request says holds; what it leaves open is as the template of a tier says, else as the pool has it. A layout
+// Fault domains of a new virtual disk. They come from the request, else from the template of a tier, else from the pool. A layout
 // without redundancy has nothing to keep apart: a request for that is a validation error, a default is passed over.
 
 /// <summary>Decides which fault domains a virtual disk keeps to, and refuses what the domains of its disks do not allow. Changes nothing.</summary>

@@ -19,7 +19,7 @@ internal sealed class ParityColumns(PoolState state, FaultDomainPlan domains, bo
     private const int DualColumnsMax = 17;
     private const int DataColumnsMin = 2;
 
-    /// <summary>What the columns are of, for remarks.</summary>
+    /// <summary>Kind of disks of the columns, for remarks.</summary>
     internal required string Owner { get; init; }
 
     /// <summary>Text before errors: the tier that they speak of, or nothing.</summary>

@@ -32,7 +32,7 @@ public sealed record PlannedMember(string FriendlyName, long SizeBytes, long Sla
 /// <param name="Members">Its disks.</param>
 public sealed record PoolPlacement(long SlabBytes, PlannedMember[] Members);
 
-// What-if plans of verbs. What a verb would refuse of its objects is refused on the lane, in the verb queue; there the snapshot is taken from which the plan is
+// Plans of verbs for -WhatIf. Objects that a verb would refuse are refused on the lane, in the verb queue; there the snapshot is taken from which the plan is
 // computed outside, by the code that decides for the verb itself. A plan reserves slabs in the snapshot alone: a verb that follows at once takes the same ones.
 
 /// <summary>Returns the placement of virtual disks that exist or are planned, and the sizes that they may have.</summary>

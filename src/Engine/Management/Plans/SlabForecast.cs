@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Management;
 
 /// <summary>Slabs that would move from one disk to another.</summary>
 /// <param name="VirtualDisk">Name of the virtual disk whose slabs they are.</param>
-/// <param name="Kind">What is in them.</param>
+/// <param name="Kind">Kind of their content.</param>
 /// <param name="From">The disk that they are on.</param>
 /// <param name="To">The disk that they would be on; null where they would stay: there is no room for them, or no good copy.</param>
 /// <param name="Each">Each of them, in the order in which they move.</param>
@@ -34,9 +34,9 @@ public sealed record SlabMoves(long SlabBytes, PlannedMoves[] Moves, long More =
 /// <param name="Moved">Slabs that leave their disks.</param>
 public sealed record RepairPlacement(long BytesToResync, SlabMoves Moved);
 
-// What jobs would move, one slab after another: each move is applied to a snapshot of its pool, and the next one is chosen there by the code that chooses for
-// the job itself. A job that has the pool for itself moves the same slabs to the same places; those of several virtual disks that run side by side may take
-// each other's.
+// Moves that jobs would make, one slab after another: each move is applied to a snapshot of its pool, and the next one is chosen there by the code that
+// chooses for the job itself. A job that has the pool for itself moves the same slabs to the same places; those of several virtual disks that run side by side
+// may take each other's.
 
 /// <summary>Slabs of virtual disks that would move.</summary>
 /// <param name="pools">The pools now. None of these snapshots is used by anybody else any more.</param>

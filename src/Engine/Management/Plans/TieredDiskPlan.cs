@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Management;
 /// <param name="SizeBytes">Size in bytes; rounded up to whole slices.</param>
 public sealed record TierRequest(Guid Template, long SizeBytes);
 
-// Turns templates into tiers. What a template says holds; what it leaves open is as the request says of the whole disk, else as the pool has it.
+// Turns templates into tiers. A value comes from the template, else from the request for the whole disk, else from the pool.
 // A request that says otherwise than a template is refused, with both named. Automatic columns are one number for all tiers without parity that have them:
 // as many as the one with the fewest disks for each copy allows; a tier that comes later has no more than those that are there agree on. A tier with
 // parity has its own.
@@ -258,7 +258,7 @@ internal sealed class TieredDiskPlan(IPoolReader pool, VirtualDiskRequest reques
                 "Choose a shorter name.");
     }
 
-    /// <summary>What makes a layout redundant, in words.</summary>
+    /// <summary>The source of the redundancy of a layout, in words.</summary>
     internal static string LayoutText(TierDescription part) => part.Parities > 0 ? $"{part.Parities} of them parity" : CopiesText(part.NumberOfDataCopies);
 
     private static string LayoutText(TierTemplate template) => template.ResiliencySettingName == TierDescription.ParityName

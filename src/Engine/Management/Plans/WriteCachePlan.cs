@@ -5,7 +5,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-// How large the write cache of a new virtual disk is. A cache has a copy for each copy of the data, on as many disks of usage Journal or flash
+// Chooses the size of the write cache of a new virtual disk. A cache has a copy for each copy of the data, on as many disks of usage Journal or flash
 // (SSD, SCM); its size is that of one copy, in whole slabs.
 //
 //  - A size that is asked for, or that is the pool's default, is honoured or refused.

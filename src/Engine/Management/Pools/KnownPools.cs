@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Management;
 // host's state. The file is written when something of it has changed, at most every two seconds; a host that is killed in between shows what was before.
 //
 // Invariants
-//  1. What is remembered is only shown; a pool is opened from its disks.
+//  1. The memory is only shown; a pool is opened from its disks.
 //  2. A pool that is not open is forgotten when no disk of it is registered any more.
 
 /// <summary>Remembers pools over restarts of the host, for display while they are not open.</summary>

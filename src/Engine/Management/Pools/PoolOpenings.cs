@@ -76,7 +76,7 @@ internal sealed class PoolOpenings(ILane lane, PoolTable pools)
 /// <summary>The opening of a pool that is under way.</summary>
 /// <param name="SinceNs">Its begin, on the lane's clock.</param>
 /// <param name="SinceUtc">Its begin, in UTC.</param>
-/// <param name="Step">What is being done.</param>
+/// <param name="Step">The step under way.</param>
 internal sealed record PoolOpeningState(long SinceNs, DateTimeOffset SinceUtc, string Step)
 {
     /// <summary>The same in words.</summary>

@@ -114,8 +114,8 @@ public sealed class PoolService
     }, static now => now.Pools.ToArray());
 
     /// <summary>
-    /// Says that the host which holds a pool that is not open is off: the pool is opened here once that host has not renewed its lease for 33 s. What it has
-    /// written and not yet handed to the disks may still arrive if it is not off.
+    /// Says that the host which holds a pool that is not open is off: the pool is opened here once that host has not renewed its lease for 33 s. Its
+    /// writes that are not yet with the disks may still arrive if it is not off.
     /// </summary>
     public Task<bool> ForceAsync(Guid id) => _core.Verbs.Change(() =>
     {

@@ -6,7 +6,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>What a member disk of an open pool did until one moment.</summary>
+/// <summary>Counts of a member disk of an open pool at one moment.</summary>
 /// <param name="IsHung">Whether requests to it have passed their deadline.</param>
 /// <param name="Counters">Counters of its requests; null for a disk whose requests are not counted.</param>
 internal readonly record struct MemberActivity(bool IsHung, IoCounters? Counters);
@@ -89,6 +89,6 @@ internal sealed class ManagedPoolSnapshot
     /// <summary>End of the grace period of a missing member, on the lane's clock; null for one that is not missing.</summary>
     internal long? GraceEndNs(DiskNumber member) => _graceEndNs.TryGetValue(member, out long at) ? at : null;
 
-    /// <summary>What a member did; nothing while it is missing.</summary>
+    /// <summary>Counts of a member; none while it is missing.</summary>
     internal MemberActivity Activity(DiskNumber member) => _members.GetValueOrDefault(member);
 }

@@ -10,8 +10,8 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-// What changes of an open virtual disk outside the state of its pool, copied on its lane: faults, caches, logs, counters. What its rows say is computed from
-// the state of the pool outside.
+// The state of an open virtual disk outside the state of its pool, copied on its lane: faults, caches, logs, counters. Facts of its rows are computed
+// from the state of the pool.
 
 /// <summary>Regions of one part of a virtual disk at one moment.</summary>
 /// <param name="Part">Number of the part.</param>

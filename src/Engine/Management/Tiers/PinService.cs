@@ -35,7 +35,7 @@ public sealed record PinStatus(Pin Pin, VirtualDiskDescription VirtualDisk, Tier
 }
 
 // Pins of tiered virtual disks: records in the metadata of the pool, loaded by the disk after each change. A change is one commit, so a pin
-// is there as a whole or as it was. What is refused is decided by the records.
+// is there as a whole or as it was. The records decide what is refused.
 
 /// <summary>Verbs of pins.</summary>
 public sealed class PinService

@@ -15,7 +15,7 @@ namespace TierSpaces.Engine.Management;
 public readonly record struct SliceStatus(int Slice, double Heat, SliceEntry Entry, int PinnedTier);
 
 /// <summary>A piece of a list of slices.</summary>
-/// <param name="Slices">Those of the piece that are mapped, hot or pinned, in order.</param>
+/// <param name="Slices">Slices of the piece that are mapped, hot or pinned, in order.</param>
 /// <param name="Next">The first byte that was not looked at; the end of the virtual disk or of the range when all was.</param>
 public sealed record SlicePage(SliceStatus[] Slices, long Next);
 

@@ -30,8 +30,8 @@ public sealed record TracedMember(string Disk, string Operation, long Offset, lo
 /// <param name="Command">Read, Write, Flush, Trim, WriteZeroes or BlockStatus.</param>
 /// <param name="Offset">First byte in the virtual disk.</param>
 /// <param name="Length">Bytes.</param>
-/// <param name="Times">Where its time went.</param>
-/// <param name="Members">What it asked of member disks, in the order of their begin.</param>
+/// <param name="Times">Its time by layer.</param>
+/// <param name="Members">Its requests to member disks, in the order of their begin.</param>
 public sealed record TracedRequest(string Command, long Offset, long Length, TraceTimes Times, TracedMember[] Members);
 
 /// <summary>Requests of a virtual disk in a stretch of time, and the slowest of them.</summary>
@@ -39,7 +39,7 @@ public sealed record TracedRequest(string Command, long Offset, long Length, Tra
 /// <param name="DurationNs">The stretch, in nanoseconds.</param>
 /// <param name="Requests">Requests that ended in it and are still in the ring of the lane.</param>
 /// <param name="IsWhole">Whether the ring held all of them; else these are the last ones.</param>
-/// <param name="Mean">Where the time of a request went in the mean; null: there was none.</param>
+/// <param name="Mean">Mean time of a request by layer; null: there was none.</param>
 /// <param name="Slowest">The slowest ones, the slowest first.</param>
 public sealed record TraceReport(string VirtualDisk, long DurationNs, int Requests, bool IsWhole, TraceTimes? Mean, TracedRequest[] Slowest)
 {

@@ -171,7 +171,7 @@ internal sealed class DiskExports(SubsystemCore core)
     private static DiskExport RequireExport(ManagedVirtualDisk disk) => disk.Export ?? throw new ManagementException(
         ManagementError.NotSupported, $"Virtual disk '{disk.Description.FriendlyName}' is not exported.", "Connect it first.");
 
-    /// <summary>Listens for clients of a virtual disk again. Where that is not possible it stays exported at its socket.</summary>
+    /// <summary>Listens for clients of a virtual disk again. If that is not possible it stays exported at its socket.</summary>
     private async LaneTask<Nothing> TryListen(ManagedVirtualDisk disk, DiskExport export, IPEndPoint endpoint)
     {
         try
@@ -199,7 +199,7 @@ internal sealed class DiskExports(SubsystemCore core)
         }
     }
 
-    /// <summary>Serves a virtual disk to the kernel again. Where that is not possible it stays exported, and its device waits.</summary>
+    /// <summary>Serves a virtual disk to the kernel again. If that is not possible it stays exported, and its device waits.</summary>
     private async LaneTask<Nothing> TryStartDevice(ManagedVirtualDisk disk, DiskExport export, FuseChannel channel)
     {
         try

@@ -7,7 +7,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>Where a write cache of another size would lie.</summary>
+/// <summary>Place that a write cache of another size would have.</summary>
 /// <param name="SizeBytes">Bytes of a copy; 0: there would be none.</param>
 /// <param name="Placed">Its slabs; none where it has that size already.</param>
 /// <param name="Freed">Slabs of the cache that there is now, which become free.</param>

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>Where a disk is: its fault domains, and its slot in its enclosure.</summary>
+/// <summary>Place of a disk: its fault domains, and its slot in its enclosure.</summary>
 /// <param name="Path">See <see cref="FaultDomains.Path"/>.</param>
 /// <param name="EnclosureNumber">Number of its enclosure, or -1.</param>
 /// <param name="SlotNumber">Its slot, or -1.</param>

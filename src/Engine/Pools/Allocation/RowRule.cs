@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// Which disks may hold the positions of one row.
+// Disks that may hold the positions of one row.
 //
 // A row takes one slab each from n distinct disks. Disks of one domain of column isolation are one unit; a row takes at most one of them. Units are in fault
 // domains; a row takes at most `share` units of one domain. At the level of the disk, every disk is a unit and a domain of its own.

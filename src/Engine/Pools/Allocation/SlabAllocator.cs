@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Pools;
 // Finds slabs for rows. It owns nothing but reservations and holds: the pool's state has the slabs in use. A reservation is of one row to come
 // and ends when the row is in the map. A caller holds a slab that it is about to take out of the map and to punch; one slab may have several holds.
 //
-// Which disks a row takes, and how many rows there can be, is the task of RowRule. Logs and caches prefer some disks over others, so for them it
+// RowRule decides which disks a row takes, and how many rows there can be. Logs and caches prefer some disks over others, so for them it
 // reserves rows until there are none and gives them back.
 //
 // A run is what a log or a cache lies on: rows of one column whose copies keep to one disk each. It takes the first choice of disks that

@@ -13,7 +13,7 @@ internal sealed record LeaseGrant(SessionToken Session, long UntilNs, IReadOnlyL
 
 /// <summary>Result of a step to the lease: the lease, or what is waited for.</summary>
 /// <param name="Grant">The lease; null: not yet.</param>
-/// <param name="Reason">What is waited for, in words.</param>
+/// <param name="Reason">The reason for the wait, in words.</param>
 /// <param name="OpensSoon">Whether time alone decides, less than a minute.</param>
 internal readonly record struct LeaseAnswer(LeaseGrant? Grant, string Reason, bool OpensSoon)
 {

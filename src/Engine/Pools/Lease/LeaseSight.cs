@@ -4,7 +4,7 @@ using TierSpaces.Engine.Lanes;
 
 namespace TierSpaces.Engine.Pools;
 
-/// <summary>What a look at the lease areas of a pool says. Pure.</summary>
+/// <summary>Result of a look at the lease areas of a pool. Pure.</summary>
 internal sealed class LeaseSight
 {
     private readonly List<LeaseDisk> _read;

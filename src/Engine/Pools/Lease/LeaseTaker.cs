@@ -18,7 +18,7 @@ namespace TierSpaces.Engine.Pools;
 // Invariants
 //  1. Nothing is written before the look that allows it has found the majority of the votes.
 //  2. A session is above every session, claim and promise that was read.
-//  3. What a majority holds is on one disk at least of every other majority: areas with damaged blocks are left out where the rest is one.
+//  3. A claim that a majority holds is on one disk at least of every other majority: areas with damaged blocks are left out where the rest is one.
 //  4. The witness counts where this host has been the last holder; another host cannot read it, so it never counts for a claim.
 
 /// <summary>Takes the lease of a pool, step by step.</summary>

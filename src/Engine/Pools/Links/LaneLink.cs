@@ -16,8 +16,8 @@ namespace TierSpaces.Engine.Pools;
 //      under way at it fail when the pool detaches itself from the device, and then they order the same.
 //   2. The view without the disk is durable. Only then its table goes to every lane, before the answer to the order.
 //   3. A lane that takes the table gives up its requests to the disk, and its virtual disks record what is dirty on it.
-//   4. LEFT: the records are durable, every request of the lane has ended, given-up ones too, and its handle is closed. What could not be recorded because a
-//      virtual disk takes no requests any more is judged when that is opened again; nothing of it was acknowledged since.
+//   4. LEFT: the records are durable, every request of the lane has ended, given-up ones too, and its handle is closed. Writes that could not be recorded
+//      because a virtual disk takes no requests any more are judged when that is opened again; none was acknowledged since.
 //
 // A disk joins only when every lane has said LEFT. No lane waits for another one, and the pool waits for no lane inside a commit or a change of its view.
 //

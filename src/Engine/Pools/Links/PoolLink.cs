@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// What a pool is on the lane of a virtual disk. The pool itself lives on the control lane; what a request needs of it is a table of the lane, and what
+// The view of a pool on the lane of a virtual disk. The pool itself lives on the control lane; what a request needs of it is a table of the lane, and what
 // changes it is an order that runs on the pool's lane and is answered on the lane of the link.
 //
 // Invariants
@@ -65,7 +65,7 @@ public abstract class PoolLink
     /// <summary>The pool, which is used on its own lane but for what never changes of it.</summary>
     private protected Pool Owner { get; }
 
-    /// <summary>Those who are notified of changes of the members.</summary>
+    /// <summary>Parts of the lane that are notified of changes of the members.</summary>
     private protected IReadOnlyList<IMemberFollower> Followers => _followers;
 
     /// <summary>Whether the lane has not taken the newest view yet. Called on the pool's lane, by tests.</summary>

@@ -13,7 +13,7 @@ internal sealed record Lineage(MemberHistory Tip, IReadOnlyList<VoterReport> Rep
         $"{(Reports.Count == 1 ? "disk" : "disks")} {string.Join(", ", Reports.Select(static report => report.Disk))} (session {Tip.Newest.Session})";
 }
 
-// Which disks of one pool share a history. Images and the host's folder can be copied, and both copies opened: from then on there are two pools
+// Disks of one pool that share a history. Images and the host's folder can be copied, and both copies opened: from then on there are two pools
 // with one identity, equal session numbers and equal epochs. Only the random token of each session tells them apart. Pure.
 //
 //  row  two disks                                                              decision
@@ -24,7 +24,7 @@ internal sealed record Lineage(MemberHistory Tip, IReadOnlyList<VoterReport> Rep
 //       the other does not name it                                             effect is never passed over
 //   4   else (one is the beginning of the other, or too old to tell)           they fit
 //
-// What is too old to tell from superblocks is judged later, by the sessions in the pool's records (ReturnRules) and by the epoch (QuorumRules).
+// A difference too old to tell from superblocks is judged later, by the sessions in the pool's records (ReturnRules) and by the epoch (QuorumRules).
 
 /// <summary>Tells histories of one pool apart.</summary>
 internal static class Lineages

@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Pools;
 //
 //   the view     the newest one of which a metadata disk is there
 //   its members  the disks there that are members of it and hold it, or an earlier one that is not older than what all were known to hold
-//   what is read the rows of the longest journal among its metadata disks. What the pool did without these disks is not known.
+//   what is read the rows of the longest journal among its metadata disks. Changes that the pool made without these disks are not known.
 
 /// <summary>Lets the disks of a closed pool open that lack the majority. Only for disks that keep what is written to them in memory.</summary>
 internal static class MinorityView

@@ -30,7 +30,7 @@ internal sealed record VoterReport(DiskNumber Disk, ulong Session, PoolView View
 internal sealed record QuorumDecision(
     PoolView? View, bool HasQuorum, ulong HighestSession, WitnessRecord? Witness, IReadOnlyList<DiskNumber> Forgetful, string Reason);
 
-// Who may go on. Pure: reports in, decision out.
+// Decides which disks may go on. Pure: reports in, decision out.
 //
 //  row  situation                                                      decision
 //  ---  -------------------------------------------------------------  ------------------------------------------------

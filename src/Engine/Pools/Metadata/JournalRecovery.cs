@@ -26,7 +26,7 @@ internal enum JournalVerdict
 /// <param name="Reason">The problem, for people.</param>
 internal sealed record JournalDecision(JournalVerdict Verdict, JournalPosition Tip, List<FoundBlock> Path, string Reason);
 
-// Which of the journals of several disks counts. Pure: blocks in, decision out.
+// Chooses the journal that counts among those of several disks. Pure: blocks in, decision out.
 //
 // A block follows another when its sequence is the next, its session not lower, and it names the other's chain. From the
 // newest checkpoint position that any superblock names (which is committed), the blocks that follow form a tree.

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// What members held when they left (DiskHeld).
+// Content of members when they left (DiskHeld).
 //
 // Crash order of a view that leaves members out:
 //   1. a record of what each of them held, to the journal of every metadata disk that stays

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Pools;
 
-// Which members hold the metadata. They are chosen after each change of the view (MetadataElection), get a checkpoint of the newest state, and are named by
+// Members that hold the metadata. They are chosen after each change of the view (MetadataElection), get a checkpoint of the newest state, and are named by
 // the next view. A disk that lost the metadata because it was slow is not chosen again for a minute, and not while something of then is on its way to it.
 
 /// <summary>Chooses metadata disks where some are missing.</summary>

@@ -18,7 +18,7 @@ internal sealed class RequestEvents : EventSource
     /// <summary>A request has left a layer.</summary>
     /// <param name="request">Number of the request in the process.</param>
     /// <param name="layer">See <see cref="TraceLayer"/>.</param>
-    /// <param name="operation">What was done, as its layer numbers it.</param>
+    /// <param name="operation">The operation, as its layer numbers it.</param>
     /// <param name="durationNs">Time in the layer, in nanoseconds.</param>
     /// <param name="offset">First byte in the store of that layer; −1: none.</param>
     /// <param name="length">Bytes.</param>

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace TierSpaces.Engine.Primitives;
 
-// Which request the code on this thread works for, and where it spends its time.
+// The request that the code on this thread works for, and where it spends its time.
 //
 // A request is current from the moment an export gives it to its store until that call returns. Where it waits, an async method or a follower keeps its
 // number and makes it current again when it goes on. A layer adds a span at the end of its work. So no layer passes numbers on. While nothing is traced,

@@ -3,7 +3,7 @@ namespace TierSpaces.Engine.Primitives;
 /// <summary>Time that a request spent in a layer.</summary>
 /// <param name="Request">Number of the request in the process.</param>
 /// <param name="Layer">The layer.</param>
-/// <param name="Operation">What was done there, as its layer numbers it: the command of a client, the operation of a member disk.</param>
+/// <param name="Operation">The operation there, as its layer numbers it: the command of a client, the operation of a member disk.</param>
 /// <param name="StartNs">Begin on the clock of the lane, in nanoseconds.</param>
 /// <param name="EndNs">End on the same clock, in nanoseconds.</param>
 /// <param name="Offset">First byte in the store of that layer; −1: none.</param>

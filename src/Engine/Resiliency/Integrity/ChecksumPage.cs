@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  3. A page leaves memory only when nothing of it is newer than its copies on disk and no request uses it.
 //
 // The parts of a page are values inside the object: a request on a page that has not been used for a while waits for memory once, not once for each
-// of several objects. Those that every request touches come first, in neighbouring cache lines.
+// of several objects. The fields that every request touches come first, in neighbouring cache lines.
 
 /// <summary>One checksum page in memory.</summary>
 internal sealed class ChecksumPage

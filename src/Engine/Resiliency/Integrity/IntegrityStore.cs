@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. An entry is taken from the copy where it is newest, of those that are not stale in its region.
 //  2. An entry that no copy has unharmed is poisoned, unless the log has it.
-//  3. What the log has of a page that was not read since the space was opened (unplaced) is kept in the log, and applied when the page is read: when it is
+//  3. Entries of the log for a page that was not read since the space was opened (unplaced) are kept in the log, and applied when the page is read: when it is
 //     asked for, and before the log is trimmed. Of a page that no disk can give it stays there.
 
 /// <summary>The checksum entries of a space.</summary>
@@ -101,8 +101,8 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
     }
 
     /// <summary>
-    /// Reads pages of a group side by side that work is about to need, so that a rotating disk goes to them once. What cannot be read is left to the work.
-    /// The caller is counted as a user of the row.
+    /// Reads pages of a group side by side that work is about to need, so that a rotating disk goes to them once. The work itself handles pages that cannot be
+    /// read. The caller is counted as a user of the row.
     /// </summary>
     internal async LaneTask<Nothing> LoadAhead(SpaceRow row, int group, int first, int count)
     {

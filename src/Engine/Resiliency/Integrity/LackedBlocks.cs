@@ -4,7 +4,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// Which blocks of the regions that are stale at a position the position can lack. The stale marks are by region and durable; this is in memory. So a disk that
+// Tracks which blocks of a stale region a position can lack. The stale marks are by region and durable; this is in memory. So a disk that
 // comes back while the space is open is given what it lacks, and not the regions around that.
 //
 // A position can lack, since it was last whole:
@@ -21,7 +21,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  4. A write holds its lock until it is noted, and notes are looked at under the lock.
 
 /// <summary>Blocks that stale positions can lack.</summary>
-/// <param name="space">What the parts of the space share.</param>
+/// <param name="space">State that the parts of the space share.</param>
 /// <param name="clock">Numbers of the flush rounds.</param>
 internal sealed class LackedBlocks(SpaceContext space, FlushClock clock)
 {
@@ -268,7 +268,7 @@ internal sealed class LackedBlocks(SpaceContext space, FlushClock clock)
     }
 }
 
-/// <summary>What one position of a row can lack of each region of its slab.</summary>
+/// <summary>Blocks that one position of a row can lack of each region of its slab.</summary>
 internal sealed class RegionLacks
 {
     /// <summary>Regions of which that is not known.</summary>
@@ -281,7 +281,7 @@ internal sealed class RegionLacks
     internal ulong[]?[] Notes { get; } = new ulong[SpaceShape.RegionsPerSlab][];
 }
 
-/// <summary>What a stale mark says that the position lacks.</summary>
+/// <summary>Blocks that the position lacks by a stale mark.</summary>
 /// <param name="SlabOffset">First byte in the slab.</param>
 /// <param name="Length">Bytes; 0: nothing more than is noted already.</param>
 internal readonly record struct Lack(int SlabOffset, int Length)

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// Verifies checksum pages on every copy. What the disks should hold is known exactly only while no writeback runs and the page has nothing that they
+// Verifies checksum pages on every copy. The right content of the disks is known exactly only while no writeback runs and the page has nothing that they
 // lack; then every sector of every copy is what memory has as logged. A page that is not is written again by an ordinary writeback: to every copy,
 // flushed, read back.
 

@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Resiliency;
 //
 // Invariants
 //  1. Others than the writeback append only after Room: the writeback always finds the blocks that it needs to empty the log.
-//  2. What became durable is applied to the pages in the order of the log, after every commit.
+//  2. Durable entries are applied to the pages in the order of the log, after every commit.
 
 /// <summary>The integrity log of a space. A space without checksums and copies has none.</summary>
 internal sealed class SpaceLog(SpaceContext space)

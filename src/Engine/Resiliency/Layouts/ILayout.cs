@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Resiliency.Layouts;
 
-// How the address space of a space is cut over the slabs of a row, and which slabs replace each other.
+// Maps the address space of a space to the slabs of a row, and says which slabs replace each other.
 //
 //   position    a slab of a row
 //   group       positions that replace each other: one set of dirty regions, one set of locks, LossesMax of them may be out

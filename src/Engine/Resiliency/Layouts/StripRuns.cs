@@ -15,7 +15,7 @@ internal readonly record struct StripRun(StripPiece Piece, int At, int Strip, in
 }
 
 // A request over more strips than there are columns has several strips of a column. They follow each other in the slab, and are one piece, so one request to
-// a disk: of 1 MiB over four columns with strips of 16 KiB, four requests instead of 64. What is less than a strip, at both ends, is a piece by itself.
+// a disk: of 1 MiB over four columns with strips of 16 KiB, four requests instead of 64. Less than a strip, at both ends, is a piece by itself.
 //
 // Invariants
 //  1. The pieces of a request cover each of its bytes once.

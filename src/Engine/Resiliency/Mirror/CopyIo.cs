@@ -55,7 +55,7 @@ internal readonly record struct CopyOutcome(int Copies, int Version, IoError Err
     internal IoError this[int copy] => copy == 0 ? Error0 : copy == 1 ? Error1 : Error2;
 }
 
-// What mirrored spaces and rings have in common. Their owners decide what becomes of copies that failed: a mirror marks regions stale, a ring whole
+// I/O that mirrored spaces and rings share. Their owners decide what becomes of copies that failed: a mirror marks regions stale, a ring whole
 // copies.
 //
 // Invariants

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// What changes the entries of a simple or mirrored space and not its data: unmapping and poisoning.
+// Operations that change the entries of a simple or mirrored space and not its data: unmapping and poisoning.
 //
 // A copy whose disk is missing need not be recorded for it: the log keeps the entries until every good copy's page has them, and the writeback
 // records copies that miss the page.

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 namespace TierSpaces.Engine.Resiliency;
 
 // The blocks of a parity journal as records. Void ones are left out, and so is one whose last blocks are missing: it was never durable, so nothing of its
-// change is in place. What remains is possible in the space: its row, lines and strips exist.
+// change is in place. The remaining records are possible in the space: their rows, lines and strips exist.
 
 /// <summary>Reads the records of a parity journal. Pure.</summary>
 internal static class FoundParityRecords

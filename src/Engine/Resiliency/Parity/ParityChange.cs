@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>What a change does to the strips of its lines; one bit a strip, no strip in two of them.</summary>
+/// <summary>Effects of a change on the strips of its lines; one bit a strip, no strip in two of them.</summary>
 /// <param name="Written">Strips that are written from memory.</param>
 /// <param name="Zeroed">Strips that become never-written.</param>
 /// <param name="Poisoned">Strips that become poisoned.</param>

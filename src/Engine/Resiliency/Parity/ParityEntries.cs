@@ -124,7 +124,7 @@ internal sealed class ParityEntries(EngineParts parts, ParityStrips strips, Pari
         return isPoison || ((written & ~which) != 0 && (written & which) != 0) ? Kind.Parity : (written & which) != 0 ? Kind.Entries : Kind.Nothing;
     }
 
-    /// <summary>What changes in a line.</summary>
+    /// <summary>Changes of a line.</summary>
     private enum Kind
     {
         /// <summary>Nothing: the blocks are never-written already.</summary>

@@ -4,8 +4,8 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// A read without the lock takes each strip from its own position and judges it. What does not match, or is out, is read again under the lock, where other
-// strips may be read for it.
+// A read without the lock takes each strip from its own position and judges it. A strip that does not match, or is out, is read again under the lock, where
+// other strips may be read for it.
 //
 // Lines with a change that has failed half way agree with neither their old nor their new entries: it is done again first. Until it can be, only what matches
 // its own entries is given, and nothing counts as lost.
@@ -40,7 +40,7 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips, Parity
         return await group.Wait();
     }
 
-    /// <summary>Fills a whole stripe: one that is out is rebuilt from what is read for the others. Where something is damaged, strip by strip.</summary>
+    /// <summary>Fills a whole stripe: one that is out is rebuilt from what is read for the others. If something is damaged, strip by strip.</summary>
     private async LaneTask<IoError> GiveStripe(SpaceRow row, int slabOffset, IoBuffer target)
     {
         ParityStretch lines = strips.Rent();

@@ -169,7 +169,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
                 continue;
             }
 
-            // What was there may have been overwritten in memory by what should have been rebuilt: it is read again.
+            // The rebuilt strip may have overwritten the old content in memory: it is read again.
             SlabPlace place = line.Row.Places[line.ColumnOf(strip)];
             if ((present >> strip & 1) != 0 && await _members.Read(place.Disk, place.DataOffset + line.SlabOffset, line[strip]) == IoError.None)
             {

@@ -16,7 +16,7 @@ public sealed class ScrubFindings
     public long BlocksLost { get; set; }
 
     /// <summary>
-    /// Blocks whose copies differ where there are no checksums. Which copy is right cannot be known, so nothing is changed: only
+    /// Blocks whose copies differ where there are no checksums. The right copy cannot be known, so nothing is changed: only
     /// writing the block again settles it.
     /// </summary>
     public long BlocksDiffering { get; set; }

@@ -102,7 +102,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
         return first + count;
     }
 
-    /// <summary>What a chunk counts for: the blocks that the position can lack, and with the first chunk of a region the page of the region.</summary>
+    /// <summary>Work that a chunk counts for: the blocks that the position can lack, and with the first chunk of a region the page of the region.</summary>
     private int LackedBytes(SpaceRow row, int position, int slabOffset, int length) => Math.Min(
         length, (BitOperations.PopCount(lacks.BlocksOf(row, position, slabOffset, length)) + (slabOffset % _shape.RegionSize == 0 ? 1 : 0)) * BlockSize);
 

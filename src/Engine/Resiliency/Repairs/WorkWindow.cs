@@ -58,8 +58,8 @@ internal sealed class WorkWindow(IWorkPacer pacer, Func<bool> isStopping, int de
 
     /// <summary>Takes a piece that has been started, as the other overload does.</summary>
     /// <param name="piece">The piece.</param>
-    /// <param name="bytes">What the pacer counts of it.</param>
-    /// <param name="length">How far the work is with it.</param>
+    /// <param name="bytes">Bytes that the pacer counts of it.</param>
+    /// <param name="length">Progress of the work with it.</param>
     internal void Add(LaneTask<IoError> piece, int bytes, int length)
     {
         Invariant.That(_inFlight.Count < depth, "At most so many pieces are in flight.");

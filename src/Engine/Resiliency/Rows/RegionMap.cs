@@ -19,7 +19,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  5. Marks are in force for so many regions at most that the log can write all of them again while it is emptied (SpaceLog.MarksMax), beside as many that
 //     are unresolved: before one more, the regions that have been idle longest are cleaned.
 //  6. A clean mark is durable by the commit that follows it, whatever that is for, and some seconds after it was appended at the latest.
-//  7. A row with a region that has a mark in the log, or is dirty, is in the list of marked rows, once. What looks for such regions passes over these rows
+//  7. A row with a region that has a mark in the log, or is dirty, is in the list of marked rows, once. A search for such regions goes over these rows
 //     alone, whatever the size of the disk; a row without any leaves the list then.
 
 /// <summary>Dirty regions: marking, cleaning, and resync after an unclean stop.</summary>

@@ -131,7 +131,7 @@ internal sealed class SlabMoves(SpaceContext space, StaleMap stale, SpaceRepair 
     }
 
     // Should the target have left the view while the map was committed, nothing is stale there: it was flushed with the group locked, so
-    // it misses nothing yet. What it misses from here on is recorded like everything else.
+    // it misses nothing yet. Later misses are recorded like everything else.
     private void TakePlace(SpaceRow row, int position, SlabPlace target)
     {
         row.Places[position] = target;

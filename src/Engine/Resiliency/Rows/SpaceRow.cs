@@ -152,10 +152,10 @@ internal sealed class SpaceRow
     /// <summary>Whether a position misses writes of a region; the region may be numbered in the row or in its group.</summary>
     internal bool IsStale(int position, int region) => ((Stale[position] >> (region % SpaceShape.RegionsPerSlab)) & 1) != 0;
 
-    /// <summary>What a position can lack; null: nothing was noted.</summary>
+    /// <summary>Blocks that a position can lack; null: none was noted.</summary>
     internal RegionLacks? FindLacks(int position) => _lacks?[position];
 
-    /// <summary>What a position can lack.</summary>
+    /// <summary>Blocks that a position can lack.</summary>
     internal RegionLacks LacksAt(int position) => (_lacks ??= new RegionLacks?[Places.Length])[position] ??= new RegionLacks();
 
     /// <summary>Regions, over all positions, that have notes of blocks.</summary>

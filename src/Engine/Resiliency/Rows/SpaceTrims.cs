@@ -18,7 +18,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A block is punched only while its entry is never-written, in memory and in the durable part of the log, and no record of it is on its way there:
 //     no crash brings an entry back that needs the bytes.
 //  2. It is punched under the lock of its range, so it is not punched under a write that came after the unmap.
-//  3. What waits here is a hint. It is dropped where its row or region cannot be had, at a fault, and at a crash; nothing is wrong then but the room.
+//  3. A trim that waits here is a hint. It is dropped where its row or region cannot be had, at a fault, and at a crash; nothing is wrong then but the room.
 //     Zeroing that keeps its room takes its range away.
 
 /// <summary>Passes unmaps of a space down to its disks.</summary>

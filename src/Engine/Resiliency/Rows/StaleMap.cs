@@ -4,7 +4,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// Which positions of which rows missed writes, durably recorded by the pool.
+// Positions of rows that missed writes, durably recorded by the pool.
 //
 // Invariants
 //  1. A position is marked only in regions that its group can give without it.

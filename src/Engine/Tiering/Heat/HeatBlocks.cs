@@ -12,7 +12,7 @@ internal sealed class HeatBlocks
     private int _next;
     private long _covered;   // slices below it are behind
 
-    /// <summary>What all blocks say of the file, once there was one.</summary>
+    /// <summary>Facts of the file in every block, once there was one.</summary>
     internal HeatSnapshot Snapshot { get; private set; }
 
     /// <summary>Whether the last block has come.</summary>

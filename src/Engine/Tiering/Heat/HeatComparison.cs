@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Tiering;
 /// <param name="After">Its heat in the second one, counted with the half-life of the first.</param>
 public readonly record struct HeatDifference(long Slice, double Before, double After)
 {
-    /// <summary>What was added; negative where it has cooled.</summary>
+    /// <summary>Heat that was added; negative where it has cooled.</summary>
     public double Change => After - Before;
 }
 

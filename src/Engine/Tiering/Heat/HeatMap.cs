@@ -6,14 +6,14 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
-// How much each slice of a virtual disk has been used lately: requests, each counting half after a half-life, half of that after another.
+// Recent use of each slice of a virtual disk: requests, each counting half after a half-life, half of that after another.
 //
 // A request counts by its size: up to 64 KiB 1, up to 256 KiB 1.25, up to 1 MiB 1.5, above that its MiB, at least 1.5. This is about what
 // a rotating disk spends on it: most of a small request is finding the place. One that continues a sequential stream, which such
 // a disk serves well, counts its MiB and no more, so a scan leaves 1 on a slice of 1 MiB whatever the size of its requests; a stream is known
 // from its 4th request and its 256th KiB on. Reads and writes count the same. A request over several slices is divided by bytes.
 //
-// Nothing runs as time passes. What is stored is heat × 2^(time since the base ÷ half-life): a later request is added with a larger
+// Nothing runs as time passes. The stored value is heat × 2^(time since the base ÷ half-life): a later request is added with a larger
 // scale, and to look at a slice is to divide by the scale of now. After 64 half-lives everything is divided once and the base is now.
 //
 // Invariants

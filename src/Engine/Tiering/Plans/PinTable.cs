@@ -40,7 +40,7 @@ public sealed class PinTable
     public IReadOnlyList<Pin> Pins =>
         [.. _pins.Values.OrderBy(static pin => pin.Label, StringComparer.Ordinal).ThenBy(static pin => pin.Ranges[0].Offset).ThenBy(static pin => pin.Id)];
 
-    /// <summary>The pins of a virtual disk as its pool remembers them. Those to tiers that the disk has no more are left out.</summary>
+    /// <summary>The pins of a virtual disk as its pool remembers them. Pins to tiers that the disk no longer has are left out.</summary>
     public static PinTable Load(VirtualDiskDescription disk, IEnumerable<PinSet> records)
     {
         List<Pin> pins = [];

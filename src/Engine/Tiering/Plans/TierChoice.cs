@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace TierSpaces.Engine.Tiering;
 
-// Which slice belongs where. Tier by tier from the fastest, the slices that no tier has taken yet compete for its places:
+// Assigns slices to tiers. Tier by tier from the fastest, the slices that no tier has taken yet compete for its places:
 //
 //   a slice that is there         heat × hysteresis + deviations × √heat + cost   (it would have to move)
 //   one that lost its place above heat                                            (it moves anyway)

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Tiering;
 
-// The order of the moves. What is pinned goes first, then what is promoted, the hottest first. Before a move whose target is full, slices
+// The order of the moves. Pinned slices go first, then promotions, the hottest first. Before a move whose target is full, slices
 // that leave the target anyway make room for it, along the shortest way to a tier with a free slice: of the coldest first. Last go slices
 // that leave for no other's sake: cold ones, and what is beyond a limit. So a budget that runs out has been spent on the best exchanges; the plan with a
 // budget is the beginning of the one without.
@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.Tiering;
 // Invariants
 //  1. A move is taken once, and only when its target has a free slice: occupied < capacity, or < capacity + spare when no tier that could make
 //     room has a free one within its capacity.
-//  2. What makes room is not taken when that for which it would make room is not.
+//  2. A move that makes room is not taken when the move that needs the room is not.
 
 /// <summary>Puts the moves that were chosen in order.</summary>
 internal sealed class TierMoveOrder
@@ -98,7 +98,7 @@ internal sealed class TierMoveOrder
 
     private void Order()
     {
-        // What finds no room now finds none later: the tiers that its target could be cleared to are full, and no slice is to leave them for others.
+        // A move that finds no room now finds none later: the tiers that its target could be cleared to are full, and no slice is to leave them for others.
         LeftOut = TakeAll(static candidate => candidate.IsPinned) + TakeAll(static candidate => !candidate.IsPinned && candidate.To < candidate.From);
         for (int tier = 0; tier < _tiers - 1; tier++)
         {

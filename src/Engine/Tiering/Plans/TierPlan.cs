@@ -124,7 +124,7 @@ public sealed record TierPlan
     /// <summary>Moves that would be worth it and are not in the plan, for want of budget or of a free slice to begin with.</summary>
     public required long MovesLeftOut { get; init; }
 
-    /// <summary>Those of them that are not in it for want of budget.</summary>
+    /// <summary>Moves that are not in it for want of budget.</summary>
     public long MovesOverBudget { get; init; }
 
     /// <summary>Bytes of these.</summary>

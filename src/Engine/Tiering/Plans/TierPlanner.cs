@@ -3,7 +3,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
-// What is to move between the tiers of a virtual disk so that the hottest slices are on the fastest tier, pins are kept, and nothing moves that
+// Plans the moves between the tiers of a virtual disk so that the hottest slices are on the fastest tier, pins are kept, and nothing moves that
 // does not gain more than it costs. It is a function: no clock, no I/O, the same answer for the same question.
 //
 //  - A slice that is on the right tier stays, one that is no hotter than another does not replace it.

@@ -2,7 +2,7 @@ namespace TierSpaces.Engine.Tiering;
 
 // Invariants
 //  1. A slice is listed at most once: it moves or it is given back, not both.
-//  2. Who lists a slice takes it off again and then notifies waiters of its place.
+//  2. The caller that lists a slice takes it off again and then notifies waiters of its place.
 
 /// <summary>The slices whose place is being changed.</summary>
 internal sealed class MovingSlices

@@ -59,7 +59,9 @@ internal sealed class SliceIo(TierSet tiers)
         return error;
     }
 
-    /// <summary>Reads the entries of moving slices side by side, so that a rotating disk goes to them once. What cannot be read is left to the copy.</summary>
+    /// <summary>
+    /// Reads the entries of moving slices side by side, so that a rotating disk goes to them once. The copy itself handles entries that cannot be read.
+    /// </summary>
     internal async LaneTask<Nothing> LoadEntries(List<SliceMove> moves)
     {
         WaitGroup group = WaitGroup.Rent();

@@ -12,7 +12,7 @@ public readonly record struct SliceOrder(int Slice, int Tier, SliceReason Reason
 //  1. A move that has failed stays so: the slice keeps its source.
 //  2. From the commit on either place may be the true one; what one of them misses fails the request, not the move.
 
-//  3. What is copied is counted once; a move whose copy is not complete is not committed.
+//  3. A copied byte is counted once; a move whose copy is not complete is not committed.
 
 /// <summary>A slice whose place is being changed.</summary>
 /// <param name="slice">The slice.</param>

@@ -193,7 +193,7 @@ internal sealed class SliceMover(
         return default;
     }
 
-    /// <summary>Copies a range. What goes wrong fails the move, not the others.</summary>
+    /// <summary>Copies a range. An error fails the move, not the others.</summary>
     private async LaneTask<IoError> CopyRange(SliceMove move, int at, int length)
     {
         IoBuffer buffer = lane.Buffers.Rent(length);

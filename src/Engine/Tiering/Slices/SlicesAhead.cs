@@ -4,8 +4,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tiering;
 
-// Where a commit waits for a rotating disk, the first write into a slice gives its neighbours a place too, in the same commit. Those that are not written
-// within a minute lose it again, and at once where their tier has no other room.
+// Where a commit waits for a rotating disk, the first write into a slice gives its neighbours a place too, in the same commit. A neighbour that is not
+// written within a minute loses it again, and at once where its tier has no other room.
 //
 // Invariants
 //  1. A slice is here from the commit that gave it a place until something is written into it, or room is to be kept for it. Meanwhile it has its place and

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 
 // The write cache of a virtual disk that is being opened: where its ring is, and how it ranks the disks.
 
-/// <summary>Where the write cache of a virtual disk is, if that is in another pool.</summary>
+/// <summary>Place of the write cache of a virtual disk, if that is in another pool.</summary>
 /// <param name="WhyNot">Reason why its ring cannot be reached; empty if it can, or if it is in the pool of the disk.</param>
 /// <param name="Pool">The other pool; null: there is none, or its ring cannot be reached.</param>
 internal readonly record struct CacheReach(string WhyNot, PoolLink? Pool);

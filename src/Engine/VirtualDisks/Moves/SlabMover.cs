@@ -24,7 +24,7 @@ public readonly record struct SlabMove(int Row, int Position, DiskNumber From, i
 // virtual disk.
 //
 // Invariants
-//  1. What is to move is found again before each move, by the pool, and again by the space: the row may have been given back meanwhile.
+//  1. The slab to move is found again before each move, by the pool, and again by the space: the row may have been given back meanwhile.
 //  2. The former slab is held until no request uses it, given-up ones included, punched, and only then free. So is a target that is not taken.
 
 /// <summary>Moves slabs of one open virtual disk.</summary>

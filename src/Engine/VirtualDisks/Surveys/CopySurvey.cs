@@ -6,7 +6,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.VirtualDisks;
 
-// What the committed state says of the copies of a virtual disk. It walks over rows, so it is for a snapshot, outside the lane.
+// Condition of the copies of a virtual disk by the committed state. It walks over rows, so it is for a snapshot, outside the lane.
 
 /// <summary>Finds copies of a virtual disk that are missing or stale.</summary>
 internal static class CopySurvey

@@ -15,7 +15,7 @@ internal sealed record DiskUsers(string Name, DeviceUse? Device, string[] Client
     /// <summary>The users in words.</summary>
     public string Text => $"Virtual disk '{Name}': {string.Join("; ", Device is null ? [ClientText] : Clients.Length == 0 ? [Device.Text] : [Device.Text, ClientText])}.";
 
-    /// <summary>What happens to the clients when the host stops.</summary>
+    /// <summary>Effect on the clients when the host stops.</summary>
     public string WhatStopDoes => $"Virtual disk '{Name}': {ClientText} lost the connection and have to connect again.";
 
     private string ClientText => $"NBD clients: {string.Join(", ", Clients)}";

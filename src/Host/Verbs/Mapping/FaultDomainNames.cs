@@ -8,7 +8,7 @@ internal static class FaultDomainNames
 {
     private static readonly string[] s_widest = ["Site", "Rack", "Chassis", "Node"];
 
-    /// <summary>Where a disk is, widest first; null if nothing is known.</summary>
+    /// <summary>Place of a disk, widest first; null if nothing is known.</summary>
     public static string? Location(DiskPlace place)
     {
         string[] parts = FaultDomains.PartsOf(place.Path, place.EnclosureNumber);

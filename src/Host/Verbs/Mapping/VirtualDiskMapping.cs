@@ -75,7 +75,7 @@ internal static class VirtualDiskMapping
         };
     }
 
-    // What all tiers agree on; null where they do not. A disk without tiers is one part.
+    // The value that all tiers share; null where they differ. A disk without tiers is one part.
     private static T? Common<T>(VirtualDiskDescription disk, Func<TierDescription, T> value)
         where T : struct =>
         disk.Parts.Select(value).Distinct().ToArray() is [var one] ? one : null;

@@ -11,7 +11,7 @@ internal delegate string? TakeHeatBlock(ReadOnlySpan<byte> block);
 /// <param name="path">The file.</param>
 /// <param name="parameter">Parameter that named it.</param>
 /// <param name="rejection">First sentence of the error of a file that does not fit.</param>
-/// <param name="remedy">What to do about that.</param>
+/// <param name="remedy">Advice.</param>
 internal sealed class HeatFileBytes(string path, string parameter, string rejection, string remedy)
 {
     /// <summary>Reads the file, all of it.</summary>

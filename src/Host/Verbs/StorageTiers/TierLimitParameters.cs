@@ -3,7 +3,7 @@ using TierSpaces.Engine.Tiering;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
-/// <summary>-MaximumBytes and -LatencyTarget: limits of a run over the tiers of a virtual disk. What is out of its range the engine refuses.</summary>
+/// <summary>-MaximumBytes and -LatencyTarget: limits of a run over the tiers of a virtual disk. The engine refuses values out of range.</summary>
 internal static class TierLimitParameters
 {
     private const long NsPerMs = 1_000_000;

@@ -6,7 +6,7 @@ using TierSpaces.Host.Verbs.StoragePools;
 
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
-/// <summary>Settings of a template of tiers, as the engine takes them. What is out of its range the engine refuses.</summary>
+/// <summary>Settings of a template of tiers, as the engine takes them. The engine refuses values out of range.</summary>
 internal static class TierTemplateParameters
 {
     /// <summary>Returns the settings of a request.</summary>

@@ -70,7 +70,7 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
         }
     }
 
-    /// <summary>What a request means in a pool.</summary>
+    /// <summary>Meaning of a request in a pool.</summary>
     internal static VirtualDiskRequest Translate(Catalogue all, StoragePoolStatus pool, NewVirtualDiskRequest request) => new()
     {
         FriendlyName = request.FriendlyName!,

@@ -35,7 +35,7 @@ internal static class SlabMoveText
         }
     }
 
-    /// <summary>Where a write cache of another size lies.</summary>
+    /// <summary>Place of a write cache of another size.</summary>
     public static IEnumerable<string> OfCache(CachePlacement plan, Catalogue all) =>
     [
         .. Extents("Place the write cache on", plan.Placed, all),

@@ -2,7 +2,7 @@ using TierSpaces.Host.Volumes;
 
 namespace TierSpaces.Host.Verbs.Volumes;
 
-/// <summary>What a volume object shows beside what lies on the disk.</summary>
+/// <summary>Properties of a volume object beside the content of its disk.</summary>
 internal sealed record VolumeFacts
 {
     /// <summary>Drive letter; null for none.</summary>

@@ -3,7 +3,7 @@ using TierSpaces.Contracts;
 
 namespace TierSpaces.Host.Volumes.FileSystems;
 
-/// <summary>What a format is made of.</summary>
+/// <summary>Parts of a format.</summary>
 /// <param name="Node">Block device.</param>
 /// <param name="Size">Bytes of it.</param>
 /// <param name="Label">Label; empty for none.</param>
@@ -156,6 +156,6 @@ internal abstract class FileSystemKind
         StorageErrors.SizeNotSupported, $"-Size: {Name} cannot be made smaller.",
         "Give a size that is not below the present one, or copy the data to a new volume.", "Size");
 
-    /// <summary>What the length of a label counts in.</summary>
+    /// <summary>Unit of the length of a label.</summary>
     public string Unit => CountsCharacters ? "characters" : "bytes";
 }

@@ -112,7 +112,7 @@ public sealed class FuseSessionTests
         AssertNothingHeld();
     }
 
-    /// <summary>A hole reads as zeros, whatever it covers. What is unmapped of a block in part keeps its bytes, so such a hole is zeroed.</summary>
+    /// <summary>A hole reads as zeros, whatever it covers. A block that is unmapped in part keeps its bytes, so such a hole is zeroed.</summary>
     [Theory]
     [InlineData(8192, 4096, "unmap 8192+4096")]
     [InlineData(512, 4096, "zero 512+4096 None")]

@@ -22,7 +22,7 @@ internal sealed class TestKernel : ILaneNetwork, ILaneMessages
 
     internal int Answered { get; private set; }
 
-    /// <summary>What every write of an answer returns instead; 0: it is taken.</summary>
+    /// <summary>Result of every write of an answer instead; 0: it is taken.</summary>
     internal int Refuses { get; set; }
 
     internal bool IsAborted { get; set; }

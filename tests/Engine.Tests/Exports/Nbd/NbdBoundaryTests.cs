@@ -5,7 +5,7 @@ using TierSpaces.Engine.Tests.Lanes;
 
 namespace TierSpaces.Engine.Tests.Exports.Nbd;
 
-/// <summary>What an exception inside a request ends: that request and its connection, or the process.</summary>
+/// <summary>Scope that an exception inside a request ends: that request and its connection, or the process.</summary>
 public sealed class NbdBoundaryTests
 {
     private const ushort Read = 0, Write = 1, Flush = 3, Trim = 4;

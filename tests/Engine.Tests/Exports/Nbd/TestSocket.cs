@@ -41,7 +41,7 @@ internal sealed class TestSocket(SimLane lane) : ILaneSocket
     /// <summary>Bytes the server has not received yet.</summary>
     public int Unread => _toServer.Count;
 
-    /// <summary>How much the server asked for last.</summary>
+    /// <summary>Bytes that the server asked for last.</summary>
     public int Asked => _target.Length;
 
     public LaneTask<int> Receive(IoBuffer target)

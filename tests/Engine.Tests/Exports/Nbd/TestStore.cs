@@ -19,16 +19,16 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
     /// <summary>Whether calls wait for <see cref="ReleaseAll"/>.</summary>
     public bool IsHeld { get; set; }
 
-    /// <summary>What every call answers.</summary>
+    /// <summary>Answer of every call.</summary>
     public IoError Answer { get; set; }
 
     /// <summary>Calls whose text begins so answer with an I/O error and do nothing.</summary>
     public string? Fails { get; set; }
 
-    /// <summary>What every call throws before it does anything.</summary>
+    /// <summary>Exception of every call before it does anything.</summary>
     public Exception? Throws { get; set; }
 
-    /// <summary>What every call ends with instead of an answer, in a turn of its own.</summary>
+    /// <summary>Exception of every call instead of an answer, in a turn of its own.</summary>
     public Exception? EndsWith { get; set; }
 
     public long ExtraLength { get; set; }

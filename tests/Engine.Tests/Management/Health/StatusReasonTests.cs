@@ -6,7 +6,7 @@ using TierSpaces.Engine.Management;
 namespace TierSpaces.Engine.Tests.Management;
 
 /// <summary>
-/// What is not OK says why, what is done about it and when. That every status has a reason is checked by the world itself, whenever time passes in
+/// An object that is not OK says why, what is done about it and when. That every status has a reason is checked by the world itself, whenever time passes in
 /// any of these tests; here it is what the reasons say.
 /// </summary>
 public sealed class StatusReasonTests

@@ -3,7 +3,7 @@ using TierSpaces.Engine.Management;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>What is planned is what is done, slab for slab, and planning changes nothing.</summary>
+/// <summary>A plan and its run are the same, slab for slab, and planning changes nothing.</summary>
 public sealed class SubsystemPlansTests
 {
     private readonly SubsystemWorld _world = new();

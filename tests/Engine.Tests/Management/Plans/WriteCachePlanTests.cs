@@ -8,7 +8,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>How large the write cache of a new virtual disk is, what is refused, and that every size foretold is the size obtained.</summary>
+/// <summary>Size of the write cache of a new virtual disk, errors, and that every size foretold is the size obtained.</summary>
 public sealed class WriteCachePlanTests
 {
     private const long Mebibyte = 1 << 20;
@@ -37,7 +37,7 @@ public sealed class WriteCachePlanTests
         Assert.Empty(made.Remarks);
     }
 
-    // What was given to a virtual disk is all that it takes by itself; a cache that is asked for may lie on other flash.
+    // A virtual disk takes by itself only flash that it was given; a cache that is asked for may lie on other flash.
     [Theory]
     [InlineData("SSD SSD HDD HDD", "2 3", 0)]
     [InlineData("SSD SSD SSD SSD HDD HDD", "2 3 4 5", 1024)]

@@ -5,7 +5,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>What is shown while a pool is being opened, and how long verbs wait for it.</summary>
+/// <summary>State of a pool that is being opened, and the time that verbs wait for it.</summary>
 public sealed class OpeningPoolTests
 {
     private readonly SubsystemWorld _world = new();

@@ -6,7 +6,7 @@ using TierSpaces.Engine.VirtualDisks;
 
 namespace TierSpaces.Engine.Tests.Management;
 
-/// <summary>Whatever is computed from one snapshot is of one moment, however late it is asked for.</summary>
+/// <summary>Every value of one snapshot is of one moment, however late it is computed.</summary>
 public sealed class OneMomentTests
 {
     private readonly SubsystemWorld _world = new();

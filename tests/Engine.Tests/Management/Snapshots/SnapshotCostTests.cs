@@ -5,7 +5,7 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Tests.Management;
 
 /// <summary>
-/// What verbs that read do on the lane, in a pool of 240 disks with 64 virtual disks and forty thousand rows: as many as 10 TB of mirrors have in slabs of
+/// Work of verbs that read on the lane, in a pool of 240 disks with 64 virtual disks and forty thousand rows: as many as 10 TB of mirrors have in slabs of
 /// 256 MiB.
 /// </summary>
 public sealed class SnapshotCostTests(SnapshotCostTests.LargeWorld large) : IClassFixture<SnapshotCostTests.LargeWorld>

@@ -96,7 +96,7 @@ public sealed class SlabAllocatorTests
         Assert.True(rows > 1000);
     }
 
-    // What a degraded row leaves out is left out for a reason: as many columns as have a disk that stays could be dealt, in every way that is tried.
+    // A degraded row leaves a column out for a reason: as many columns as have a disk that stays could be dealt, in every way that is tried.
     [Theory]
     [InlineData(2, "S S|a a", true)]
     [InlineData(2, "S a|S a", true)]

@@ -123,7 +123,7 @@ public sealed class LeaseTests
         }
     }
 
-    /// <summary>What a majority holds is on each disk of another one, or on its neighbor: one disk with rot in its area is not needed.</summary>
+    /// <summary>A claim that a majority holds is on each disk of another one, or on its neighbor: one disk with rot in its area is not needed.</summary>
     [Theory]
     [InlineData(1, 0)]
     [InlineData(1, 5)]

@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Tests.Pools;
 
 /// <summary>
 /// A pool of two to eight disks, of which some hold no metadata, two hosts, and whatever can happen to them: disks pulled, put back, carried to the other
-/// host; the state folder lost or unwritable; power cut or host killed in the middle of anything. Whatever happens, every
+/// host; the state folder lost or unwritable; power cut or host killed in the middle of anything. In all cases every
 /// pool that serves holds everything that was ever acknowledged or seen by one that served: there is one lineage. And with
 /// all disks in one place the pool opens.
 /// </summary>

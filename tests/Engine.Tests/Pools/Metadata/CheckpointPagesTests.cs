@@ -5,7 +5,7 @@ using TierSpaces.Engine.Tests.Formats;
 
 namespace TierSpaces.Engine.Tests.Pools;
 
-/// <summary>How the state of a pool is cut into checkpoint pages, and how many disks of a size the metadata has pages for.</summary>
+/// <summary>Checkpoint pages of the state of a pool, and the number of disks of a size for which the metadata has pages.</summary>
 public sealed class CheckpointPagesTests
 {
     private const uint Packed = 1u << 31;

@@ -43,7 +43,7 @@ public sealed class MetadataScrubTests
             Assert.True(world.Lane.Run(pool.Commit(PoolWorld.Job(9, i))).Succeeded);
             world.Lane.Run(pool.Close());
 
-            // What was healed is enough to open from: the other metadata disks are unreadable where they keep the state.
+            // The healed disk is enough to open from: the other metadata disks are unreadable where they keep the state.
             PoolWorld alone = Copy(world, (ulong)i + 400_000);
             BlindToState(alone, victim);
             PoolOpenResult fromVictim = alone.Open(id);

@@ -72,7 +72,7 @@ public class MirrorLayoutTests
         }
     }
 
-    // What the engine and the common parts rely on in every layout.
+    // Properties of every layout on which the engine and the common parts rely.
     [Fact]
     public void Groups_columns_and_pages_agree_with_each_other()
     {

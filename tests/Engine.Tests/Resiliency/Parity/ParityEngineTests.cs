@@ -174,7 +174,7 @@ public sealed class ParityEngineTests
         }
     }
 
-    /// <summary>What a journal holds when its space is closed is void after the next opening, and its room is free for records of any size.</summary>
+    /// <summary>Records in a journal whose space is closed are void after the next opening, and their room is free for records of any size.</summary>
     [Theory]
     [MemberData(nameof(Shapes))]
     public void A_journal_that_was_full_takes_records_after_an_opening(int columns, int parities)

@@ -5,8 +5,8 @@ using TierSpaces.Host.Attaching;
 namespace TierSpaces.Host.Tests.Attaching.Kernel;
 
 /// <summary>
-/// The kernel's devices and their connections through the deaths of hosts, on a kernel of our own making. What the real one makes
-/// of it is seen in <c>tests/Acceptance/kernel-nbd.sh</c>.
+/// The kernel's devices and their connections through the deaths of hosts, on a kernel of our own making. <c>tests/Acceptance/kernel-nbd.sh</c>
+/// tries the real one.
 /// </summary>
 public sealed class KernelNbdAttacherTests : IDisposable
 {

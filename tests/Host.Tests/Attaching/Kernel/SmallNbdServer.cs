@@ -31,7 +31,7 @@ internal sealed class SmallNbdServer : IDisposable
 
     public byte Content { get; }
 
-    /// <summary>What is sent first instead of a greeting.</summary>
+    /// <summary>Bytes that are sent first instead of a greeting.</summary>
     public byte[]? Greeting { get; init; }
 
     public int Accepted { get; private set; }

@@ -24,7 +24,7 @@ internal readonly record struct StatePage(PageKey Key, object[] Content, Action<
     }
 }
 
-// How a state is cut into checkpoint pages. Every page holds records that, applied in the order of the pages to the empty state, make the state
+// Cuts a state into checkpoint pages. Every page holds records that, applied in the order of the pages to the empty state, make the state
 // again. Any reader applies the records of a page one after the other, so pages may be cut otherwise in every release.
 //
 // Descriptions of one kind fill pages in their order: a description that changes length moves those behind it, which are few pages. A leaf of rows

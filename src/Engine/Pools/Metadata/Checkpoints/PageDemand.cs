@@ -2,7 +2,7 @@ using TierSpaces.Engine.Formats;
 
 namespace TierSpaces.Engine.Pools;
 
-// What leaves of rows take in a checkpoint: a leaf above half a page has pages of its own, smaller ones share pages.
+// Room of leaves of rows in a checkpoint: a leaf above half a page has pages of its own, smaller ones share pages.
 //
 // Invariant: Pages never falls short of what CheckpointPages writes, and never rises when rows are freed. A shared page that is full is more than
 // half full, because a leaf of at most half a page did not fit in it; so bytes that share take at most twice the pages that they would fill.

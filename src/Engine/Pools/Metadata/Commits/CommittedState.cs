@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Pools;
 // Invariants
 //  1. State is what is durable on PoolView.CopiesToCommit metadata disks of the view in force, and Head is its end in the journal.
 //  2. At most one group is in flight.
-//  3. What waits for a view (the group in flight, records of members that leave) is applied when that view is in force, in the order of the journal.
+//  3. Records that wait for a view (the group in flight, records of members that leave) are applied when that view is in force, in the order of the journal.
 
 /// <summary>The committed state, its end in the journal, and the group in flight.</summary>
 internal sealed class CommittedState(PoolState state, JournalPosition head, PresentMembers members)

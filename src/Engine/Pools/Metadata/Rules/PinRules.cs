@@ -30,7 +30,7 @@ internal static class PinRules
             : RecordRules.Refuse($"part {pin.Part} of pin {pin.Id} is there or does not follow the one before", out reason);
     }
 
-    // What is in a checkpoint must be accepted when it is read.
+    // A record of a checkpoint must be accepted when it is read.
     internal static bool HoldsPins(PoolState state, VirtualDiskDescription disk) => state.Pins.Values.All(pin => pin.Disk != disk.Id || Holds(disk, pin));
 
     private static bool Holds(VirtualDiskDescription disk, PinSet pin) =>

@@ -117,7 +117,7 @@ public sealed record PoolState
         return reason.Length == 0;
     }
 
-    // What is kept as one record must fit in one checkpoint page.
+    // A value that is kept as one record must fit in one checkpoint page.
     private static string WhyTooLong(MetadataRecord record)
     {
         if (record is RowsMapped or StaleMarked or StaleCleared or SlicesMapped)
