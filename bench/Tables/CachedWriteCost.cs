@@ -154,13 +154,13 @@ internal sealed class CachedWriteCost
     /// <summary>Destages everything; then no data is destaged until the next round has ended.</summary>
     private async LaneTask<Nothing> Empty()
     {
-        _cached.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        _cached.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         while (_cached.Cache.DirtyBytes > 0)
         {
             await _lane.Delay(1_000_000);
         }
 
-        _cached.Cache.Settings = new DestageSettings { Hold = true };
+        _cached.Cache.TakeSettings(new DestageSettings { Hold = true });
         return default;
     }
 

@@ -145,7 +145,7 @@ internal sealed class CoreCost : IDisposable
         OpenVirtualDisk disk = made.Disk ?? throw new IOException($"The virtual disk cannot be made: {made.Reason}.");
         if (disk.Cache is { } cache)
         {
-            cache.Settings = new DestageSettings { Hold = true };
+            cache.TakeSettings(new DestageSettings { Hold = true });
         }
 
         return (pool, disk);
@@ -191,13 +191,13 @@ internal sealed class CoreCost : IDisposable
     {
         if (disk.Cache is { } cache)
         {
-            cache.Settings = new DestageSettings { IdleNs = 0 };
+            cache.TakeSettings(new DestageSettings { IdleNs = 0 });
             while (cache.DirtyBytes > 0)
             {
                 await _lane.Delay(1_000_000);
             }
 
-            cache.Settings = new DestageSettings { Hold = true };
+            cache.TakeSettings(new DestageSettings { Hold = true });
         }
 
         Require(await disk.Disk.Flush());

@@ -443,7 +443,7 @@ internal sealed class LaneSimulation
         foreach (LoadedDisk loaded in _loaded.Where(static loaded => loaded.Disk.Open!.Fault != IoError.None && loaded.Load.MayHang()))
         {
             CrashSimulation.Count("virtual disk opened again after its only copy did not answer");
-            loaded.Disk.Open = PoolLane.Run(VirtualDiskStack.Reopen(_world.Pool!, loaded.Disk.Open!));
+            loaded.Disk.Serve(PoolLane.Run(VirtualDiskStack.Reopen(_world.Pool!, loaded.Disk.Open!)));
         }
 
         StopAfterReturn(victim);

@@ -238,7 +238,7 @@ internal sealed class LossSimulation
             CrashSimulation.Count("virtual disk opened again after too many losses");
             _wasOpenedAgain |= world == _world;
             _oracle.MissesDisk |= world == _world;   // what was not flushed is as after a crash without these disks
-            world.VirtualDisks[0].Open = world.Lane.Run(VirtualDiskStack.Reopen(world.Pool!, world.VirtualDisk));
+            world.VirtualDisks[0].Serve(world.Lane.Run(VirtualDiskStack.Reopen(world.Pool!, world.VirtualDisk)));
         }
     }
 

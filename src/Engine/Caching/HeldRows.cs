@@ -13,7 +13,7 @@ internal sealed class HeldRows(IBackingStore backing)
     private int[] _blocks = [];   // per row
 
     /// <summary>Makes the backing store ask this cache whether a row is held.</summary>
-    internal void Claim() => backing.IsUnitHeld = IsHeld;
+    internal void Claim() => backing.KeepUnits(IsHeld);
 
     internal int RowOf(long offset) => (int)(offset / backing.UnitSize);
 

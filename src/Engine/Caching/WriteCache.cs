@@ -88,12 +88,11 @@ public sealed class WriteCache : IBlockStore
     /// </summary>
     internal long SlowRequests => (Counters.MissBytes / BlockSize) + _backingWrites.Passed - Counters.Writes(WriteReason.SsdResident);
 
-    /// <summary>Settings that control when and how fast the cache destages. Changes take effect at once.</summary>
-    public DestageSettings Settings
-    {
-        get => _goal.Settings;
-        set => _goal.Settings = value;
-    }
+    /// <summary>Settings that control when and how fast the cache destages.</summary>
+    public DestageSettings Settings => _goal.Settings;
+
+    /// <summary>Takes other settings, which take effect at once.</summary>
+    public void TakeSettings(DestageSettings settings) => _goal.TakeSettings(settings);
 
     /// <summary>Length of the ring in bytes; 0 once it is given up.</summary>
     public long SizeBytes => _ring.SizeBytes;

@@ -33,10 +33,13 @@ internal abstract class StoreCall
     internal bool IsTraced => Traced != 0;
 
     /// <summary>Time at which the request was first looked at, if it waited since then while requests were traced; else 0.</summary>
-    internal long ArrivedNs { get; set; }
+    internal long ArrivedNs { get; private set; }
 
     /// <summary>Number of the request in a trace; 0: it is not traced.</summary>
     private ulong Traced { get; set; }
+
+    /// <summary>It is traced from when it was first looked at; 0: that was just now.</summary>
+    internal void NoteArrival(long arrivedNs) => ArrivedNs = arrivedNs;
 
     /// <summary>Nothing is left of the request before.</summary>
     private protected void BeginCall() => (ArrivedNs, Traced) = (0, 0);

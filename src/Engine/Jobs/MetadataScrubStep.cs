@@ -31,7 +31,7 @@ public sealed class MetadataScrubStep(Pool pool, ScrubFindings findings, Action<
 
         DiskNumber number = next.Description.Number;
         int damaged = await pool.ScrubMetadata(number);
-        findings.MetadataHealed += damaged;
+        findings.NoteMetadataHealed(damaged);
         if (damaged > 0)
         {
             note(next.Description, DiskFinding.ChecksumMismatch, damaged);

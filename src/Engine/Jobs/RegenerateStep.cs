@@ -17,6 +17,7 @@ public sealed class RegenerateStep(SlabMover mover, Func<(IoError Error, string 
     private readonly HashSet<SlabMove> _failed = [];
     private long _total = -1;
     private int _moved;
+    private bool _givesUpMissing;
 
     /// <summary>Bytes of slabs that are to be moved now.</summary>
     public long BytesToMove => mover.Plan(GivesUpMissing).Count * slabBytes;
@@ -28,7 +29,11 @@ public sealed class RegenerateStep(SlabMover mover, Func<(IoError Error, string 
     public JobBreaks Breaks { get; } = new();
 
     /// <summary>Whether missing disks are given up at once where the pool's policy allows it; otherwise only retired disks are left.</summary>
-    public bool GivesUpMissing { get; set; }
+    public bool GivesUpMissing
+    {
+        get => _givesUpMissing;
+        init => _givesUpMissing = value;
+    }
 
     /// <inheritdoc/>
     public long BytesTotal => _total;
@@ -43,6 +48,9 @@ public sealed class RegenerateStep(SlabMover mover, Func<(IoError Error, string 
         (_, 0) => $"{CountText.Of(_moved, "slab")} moved to other disks",
         _ => $"{CountText.Of(_moved, "slab")} moved to other disks, {_failed.Count} could not: there is no disk with room that fits, or no good copy",
     };
+
+    /// <summary>Missing disks are given up from now on, where the pool's policy allows it.</summary>
+    internal void GiveUpMissing() => _givesUpMissing = true;
 
     /// <inheritdoc/>
     public void Reset()

@@ -64,7 +64,10 @@ public sealed class Journal
     public ulong DurableTail { get; private set; }
 
     /// <summary>Random number of this opening: what is appended from now on carries it.</summary>
-    public ulong Session { get; set; }
+    public ulong Session { get; private set; }
+
+    /// <summary>Blocks that are written from now on are of another session.</summary>
+    public void WriteAs(ulong session) => Session = session;
 
     /// <summary>Blocks that may still be opened.</summary>
     public int FreeBlocks => _medium.Blocks - (int)(Next - DurableTail);

@@ -29,9 +29,8 @@ internal sealed class CallGuard
     private volatile ICallCondition? _condition;
 
     /// <summary>The condition; null: there is none. Set and read on any lane and thread.</summary>
-    internal ICallCondition? Condition
-    {
-        get => _condition;
-        set => _condition = value;
-    }
+    internal ICallCondition? Condition => _condition;
+
+    /// <summary>Calls that begin from now on wait for this condition; null: for none.</summary>
+    internal void Require(ICallCondition? condition) => _condition = condition;
 }

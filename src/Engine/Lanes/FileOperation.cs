@@ -66,7 +66,7 @@ internal class LaneFile(int descriptor, int tableIndex, FileQueue? waiting = nul
     internal long WatchedSize { get; init; }
 
     /// <summary>The guard for which calls that change ranges of it wait; null: none.</summary>
-    internal CallGuard? Guard { get; set; }
+    internal CallGuard? Guard { get; init; }
 
     /// <summary>Operations on it that wait for a thread.</summary>
     internal FileQueue Waiting { get; } = waiting ?? new FileQueue();

@@ -121,9 +121,8 @@ internal sealed class FileWorkers(string name, int perFile, Action wakeLane, Fil
 
     private void MakeReady(FileQueue queue)
     {
-        if (queue.Ready < queue.Jobs.Count && queue.Running + queue.Ready < perFile)
+        if (queue.TryMakeReady(perFile))
         {
-            queue.Ready++;
             _ready.Enqueue(queue);
         }
     }
@@ -148,7 +147,7 @@ internal sealed class FileWorkers(string name, int perFile, Action wakeLane, Fil
 
             lock (_gate)
             {
-                queue.Running--;
+                queue.End();
                 _coming++;
                 MakeReady(queue);   // this thread takes it, or another one that is ready
                 _finished.Enqueue(new Outcome(job.Target, result));
@@ -167,7 +166,7 @@ internal sealed class FileWorkers(string name, int perFile, Action wakeLane, Fil
 #pragma warning restore RS0030
         lock (_gate)
         {
-            queue.Running--;
+            queue.End();
             _coming++;
             queue.Jobs.Enqueue(job);
             MakeReady(queue);
@@ -194,9 +193,7 @@ internal sealed class FileWorkers(string name, int perFile, Action wakeLane, Fil
                 _idle--;
             }
 
-            queue.Ready--;
-            queue.Running++;
-            return queue.Jobs.Dequeue();
+            return queue.Begin();
         }
     }
 }
@@ -207,12 +204,29 @@ internal readonly record struct FileJob(FileOperation Operation, ICompletionTarg
 /// <summary>Operations of one file for <see cref="FileWorkers"/>, which alone uses it, under its lock.</summary>
 internal sealed class FileQueue
 {
+    private int _ready;     // of the jobs: may be run as soon as a thread is free
+    private int _running;   // threads are at them
+
     /// <summary>Operations that wait, in order.</summary>
     internal Queue<FileJob> Jobs { get; } = new();
 
-    /// <summary>Of these, how many may be run as soon as a thread is free.</summary>
-    internal int Ready { get; set; }
+    /// <summary>Whether one more of them may be run as soon as a thread is free; it counts as ready then.</summary>
+    /// <param name="atOnce">Most operations of a file that are run at once.</param>
+    internal bool TryMakeReady(int atOnce)
+    {
+        bool isOne = _ready < Jobs.Count && _running + _ready < atOnce;
+        _ready += isOne ? 1 : 0;
+        return isOne;
+    }
 
-    /// <summary>Operations that threads are at.</summary>
-    internal int Running { get; set; }
+    /// <summary>A thread takes one that is ready.</summary>
+    internal FileJob Begin()
+    {
+        _ready--;
+        _running++;
+        return Jobs.Dequeue();
+    }
+
+    /// <summary>A thread has ended one.</summary>
+    internal void End() => _running--;
 }

@@ -62,7 +62,7 @@ public abstract class Lane : ILane, IDisposable
     public abstract LaneBackend Backend { get; }
 
     /// <summary>The backend and the reason for its choice, in words.</summary>
-    public string BackendReason { get; internal set; } = string.Empty;
+    public string BackendReason { get; internal init; } = string.Empty;
 
     /// <inheritdoc/>
     public long NowNs => RecentNs = s_ticksPerSecond == 1_000_000_000
@@ -224,7 +224,8 @@ public abstract class Lane : ILane, IDisposable
     /// <summary>Makes a descriptor known to the backend.</summary>
     /// <param name="descriptor">The open file.</param>
     /// <param name="watchedSize">See <see cref="LaneFile.WatchedSize"/>.</param>
-    internal abstract LaneFile AddFile(int descriptor, long watchedSize = 0);
+    /// <param name="guard">See <see cref="LaneFile.Guard"/>.</param>
+    internal abstract LaneFile AddFile(int descriptor, long watchedSize = 0, CallGuard? guard = null);
 
     /// <summary>Forgets a descriptor, which may be closed afterwards.</summary>
     internal abstract void RemoveFile(LaneFile file);

@@ -42,10 +42,12 @@ public static class LaneFactory
             return StartThreads(name, options, why);
         }
 
-        UringLane lane = new(name, options);
+        UringLane lane = new(name, options)
+        {
+            BackendReason = $"io_uring: kernel {KernelVersion()}" + (wanted is null ? string.Empty : $", {why}"),
+        };
         if (lane.Start() is not { } reason)
         {
-            lane.BackendReason = $"io_uring: kernel {KernelVersion()}" + (wanted is null ? string.Empty : $", {why}");
             return lane;
         }
 
@@ -56,13 +58,12 @@ public static class LaneFactory
 
     private static ThreadPoolLane StartThreads(string name, LaneOptions options, string reason)
     {
-        ThreadPoolLane lane = new(name, options);
+        ThreadPoolLane lane = new(name, options) { BackendReason = $"threads: {reason}" };
         if (lane.Start() is { } failure)
         {
             throw new PlatformNotSupportedException($"Lane {name} cannot start: {failure}.");
         }
 
-        lane.BackendReason = $"threads: {reason}";
         return lane;
     }
 

@@ -6,7 +6,14 @@ internal abstract class PollTarget(int descriptor)
     internal int Descriptor { get; } = descriptor;
 
     /// <summary>The backend's record of this target while it is watched.</summary>
-    internal object? Watch { get; set; }
+    internal object? Watch { get; private set; }
+
+    /// <summary>The backend watches it from now on.</summary>
+    /// <param name="record">The backend's record of it.</param>
+    internal void BeginWatch(object record) => Watch = record;
+
+    /// <summary>The backend watches it no more.</summary>
+    internal void EndWatch() => Watch = null;
 
     /// <summary>Input, an end of stream or an error may be there. May be called without cause; is called for every new arrival.</summary>
     internal abstract void OnReadable();

@@ -30,7 +30,8 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
 
     internal override void Submit(in FileOperation operation, ICompletionTarget target) => Workers.Submit(operation, target);
 
-    internal override LaneFile AddFile(int descriptor, long watchedSize = 0) => new(descriptor, -1) { WatchedSize = watchedSize };
+    internal override LaneFile AddFile(int descriptor, long watchedSize = 0, CallGuard? guard = null) =>
+        new(descriptor, -1) { WatchedSize = watchedSize, Guard = guard };
 
     internal override void RemoveFile(LaneFile file)
     {
@@ -45,7 +46,7 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
         }
 
         _targets[index] = target;
-        target.Watch = index;
+        target.BeginWatch(index);
         Watch(Libc.EpollAdd, target, InputEvents);
     }
 
@@ -158,7 +159,7 @@ internal sealed unsafe class ThreadPoolLane(string name, LaneOptions options) : 
             _ = Control(Libc.EpollDelete, target.Descriptor, 0, index);   // closing the descriptor ends the watch as well
             _targets[index] = null;
             _freeTargets.Push(index);
-            target.Watch = null;
+            target.EndWatch();
         }
     }
 

@@ -50,15 +50,15 @@ internal sealed unsafe class UringLane(string name, LaneOptions options) : Lane(
         Add(entry);
     }
 
-    internal override LaneFile AddFile(int descriptor, long watchedSize = 0) =>
-        new(descriptor, _files.Add(descriptor)) { WatchedSize = watchedSize };
+    internal override LaneFile AddFile(int descriptor, long watchedSize = 0, CallGuard? guard = null) =>
+        new(descriptor, _files.Add(descriptor)) { WatchedSize = watchedSize, Guard = guard };
 
     internal override void RemoveFile(LaneFile file) => _files.Remove(file.TableIndex);
 
     internal override void StartPolling(PollTarget target)
     {
         UringPoll poll = new(this, target);
-        target.Watch = poll;
+        target.BeginWatch(poll);
         poll.Start();
     }
 

@@ -24,7 +24,7 @@ internal sealed class ManagedPool(PoolId id)
     internal Pool? Pool { get; private set; }
 
     /// <summary>Its opening while that is under way; null otherwise.</summary>
-    internal PoolOpeningState? Opening { get; set; }
+    internal PoolOpeningState? Opening { get; private set; }
 
     /// <summary>Reason why the pool is not open.</summary>
     internal string Reason => Opening?.Text ?? _reason;
@@ -54,7 +54,7 @@ internal sealed class ManagedPool(PoolId id)
     internal Dictionary<VirtualDiskId, string> Unopened { get; } = [];
 
     /// <summary>Number of disks that have come back into the view since the host started.</summary>
-    internal long Joins { get; set; }
+    internal long Joins { get; private set; }
 
     /// <summary>Members that are missing, or were within the last hour.</summary>
     internal Dictionary<DiskNumber, Absence> Absences { get; } = [];
@@ -155,6 +155,15 @@ internal sealed class ManagedPool(PoolId id)
         return default;
     }
 
+    /// <summary>The pool is being opened, and a step of that has begun.</summary>
+    internal void ShowOpening(PoolOpeningState opening) => Opening = opening;
+
+    /// <summary>The opening of the pool has ended.</summary>
+    internal void EndOpening() => Opening = null;
+
+    /// <summary>A disk has come back into the view.</summary>
+    internal void NoteJoined() => Joins++;
+
     /// <summary>Whether a pool that is lost or awaits its lease is to be opened now; if so, the next is due after <paramref name="periodNs"/>.</summary>
     internal bool TakeOpeningTurn(long nowNs, long periodNs)
     {
@@ -195,18 +204,47 @@ internal sealed class ManagedPool(PoolId id)
 /// <summary>A member that has left its pool; times are the lane's.</summary>
 internal sealed class Absence
 {
+    private const int DoublingsMax = 10;
+
+    private int _departures;   // each less than an hour after the one before
+    private bool _isShared;    // it left together with others: that departure is not counted
+
     /// <summary>Time at which the member was last found to be missing.</summary>
-    internal long SinceNs { get; set; }
+    internal long SinceNs { get; private set; }
 
     /// <summary>Whether it is missing now.</summary>
-    internal bool IsMissing { get; set; }
-
-    /// <summary>Number of departures, each less than an hour after the one before.</summary>
-    internal int Departures { get; set; }
-
-    /// <summary>Whether it left together with others: that departure is not counted.</summary>
-    internal bool IsShared { get; set; }
+    internal bool IsMissing { get; private set; }
 
     /// <summary>Before this it is not looked for.</summary>
-    internal long NotBeforeNs { get; set; }
+    internal long NotBeforeNs { get; private set; }
+
+    /// <summary>The member has left.</summary>
+    /// <param name="nowNs">Time on the lane's clock.</param>
+    /// <param name="pollNs">Shortest time between two looks, in nanoseconds.</param>
+    internal void Leave(long nowNs, long pollNs)
+    {
+        (IsMissing, SinceNs) = (true, nowNs);
+        AwaitNextTry(nowNs, pollNs);
+    }
+
+    /// <summary>The member has just left, or is about to try to rejoin: it is looked for after a time that doubles with each departure.</summary>
+    internal void AwaitNextTry(long nowNs, long pollNs)
+    {
+        _isShared = false;
+        NotBeforeNs = nowNs + (pollNs << Math.Min(_departures++, DoublingsMax));
+    }
+
+    /// <summary>The member has left for a cause that others share: its departure does not count, once.</summary>
+    internal void Discount(long pollNs)
+    {
+        if (!_isShared)
+        {
+            _isShared = true;
+            _departures--;
+            NotBeforeNs = SinceNs + pollNs;
+        }
+    }
+
+    /// <summary>It has been looked whether the member is still missing. Should it leave again, that is another departure.</summary>
+    internal void NoteLook(bool isMissing) => IsMissing = isMissing;
 }

@@ -33,9 +33,9 @@ public sealed class Pool : IPoolReader
             MarkedStale = disk => DiskMarkedStale?.Invoke(disk),
             IsOwed = IsOwed,
         };
-        store.Applied = OnApplied;
-        store.Views.MembershipChanged = change => MembershipChanged?.Invoke(change);
-        store.Views.OnEvicted = static member => member.Disk.Close().Forget();
+        store.Applied += OnApplied;
+        store.Views.MembershipChanged += change => MembershipChanged?.Invoke(change);
+        store.Views.Evicted += static member => member.Disk.Close().Forget();
     }
 
     /// <summary>Told on the lane, after the view is in force and before the call that caused it completes.</summary>
@@ -282,7 +282,7 @@ public sealed class Pool : IPoolReader
     private async LaneTask<string?> FlushMembers()
     {
         MemberDisk[] members = [.. _store.Members.All.Values];
-        Array.ForEach(members, static member => member.SkipsFlush = false);
+        Array.ForEach(members, static member => member.DeclarePowerProtected(false));
         LaneTask<IoError>[] flushes = Array.ConvertAll(members, static member => member.Flush());
         string? failed = null;
         for (int i = 0; i < members.Length; i++)
@@ -290,7 +290,7 @@ public sealed class Pool : IPoolReader
             failed = await flushes[i] == IoError.None ? failed : members[i].Name;
         }
 
-        Array.ForEach(members, member => member.SkipsFlush = failed is not null);
+        Array.ForEach(members, member => member.DeclarePowerProtected(failed is not null));
         return failed;
     }
 

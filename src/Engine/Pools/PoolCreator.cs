@@ -36,7 +36,7 @@ internal static class PoolCreator
         {
             store.Attach(member);
             store.Members.Add(member);
-            member.FailsWhenFull = true;   // a full file system refuses the pool
+            member.FailWhenFull();   // a full file system refuses the pool
         }
 
         string problem = await Write(store, members, new Witness(environment.State, id));
@@ -46,7 +46,7 @@ internal static class PoolCreator
             throw new PoolException(problem);
         }
 
-        Array.ForEach(members, static member => member.FailsWhenFull = false);
+        Array.ForEach(members, static member => member.WaitWhenFull());
         return store;
     }
 

@@ -75,11 +75,8 @@ internal sealed class PoolOpening
         {
             PoolScan chosen = same.OrderByDescending(static scan => scan.Kind == ScanKind.Member)
                 .ThenByDescending(static scan => scan.Superblock!.Epoch).First();
-            _disks.Add(same.Key, new MemberDisk(_environment.Lane, chosen.Disk, chosen.Label!)
-            {
-                Newest = chosen.Superblock,
-                IsForming = chosen.Kind == ScanKind.Forming,
-            });
+            _disks.Add(same.Key, new MemberDisk(
+                _environment.Lane, chosen.Disk, chosen.Label!, chosen.Superblock, isForming: chosen.Kind == ScanKind.Forming));
             _rejected.AddRange(same.Where(scan => scan != chosen).Select(static scan =>
                 new RejectedDisk(scan.Disk, $"{scan.Disk.Identity.Uri} was being added to the pool when the host stopped. Reset it.")));
         }
@@ -227,7 +224,7 @@ internal sealed class PoolOpening
     {
         if (_disks.Remove(number, out MemberDisk? disk))
         {
-            _forgetful.Add(new MemberDisk(_environment.Lane, disk.Disk, disk.Label) { Newest = disk.Newest, IsForgetful = true });
+            _forgetful.Add(disk.AsForgetful());
         }
     }
 
@@ -248,7 +245,7 @@ internal sealed class PoolOpening
         // A disk that was joining when the host stopped need not hold what the other members of its view hold.
         foreach (MemberDisk disk in view.Synced == view.Rank ? [] : _forgetful.Where(disk => state.Held.ContainsKey(disk.Number)))
         {
-            disk.IsForgetful = await ReturnRules.Judge(state, disk) == ReturnVerdict.Less;
+            disk.Judge(await ReturnRules.Judge(state, disk));
         }
 
         return any;
@@ -294,7 +291,7 @@ internal sealed class PoolOpening
 
         foreach (MemberDisk disk in voters.Where(disk => view.Contains(disk.Number)))
         {
-            disk.IsForming = false;
+            disk.BecomeMember();
             store.Members.Add(disk);
         }
 

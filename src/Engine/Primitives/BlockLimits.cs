@@ -32,6 +32,7 @@ public sealed class BlockLimits : IBlockStore
     private IBlockStore _below;
     private int _partMax;              // whole blocks of the largest transfer
     private int _bounceMax;
+    private bool _hasPartChanges;
 
     /// <summary>Limits of <paramref name="unit"/> bytes over a store.</summary>
     /// <param name="buffers">Buffers of the lane of the store.</param>
@@ -48,21 +49,28 @@ public sealed class BlockLimits : IBlockStore
             throw new ArgumentOutOfRangeException(nameof(unit), unit, $"The unit is a power of two, at most the block size of the store ({_block} bytes).");
         }
 
-        HasPartChanges = unit < _block;
+        _hasPartChanges = unit < _block;
         TakeStore(below);
     }
 
     /// <summary>
     /// Whether writes, zeroings and unmaps may cover blocks in part: at first if the unit is smaller than a block. If not, those that do are refused, and the
-    /// others take no lock. It is changed only while no request is under way.
+    /// others take no lock.
     /// </summary>
-    public bool HasPartChanges { get; set; }
+    public bool HasPartChanges
+    {
+        get => _hasPartChanges;
+        init => _hasPartChanges = value;
+    }
 
     /// <summary>Writes and zeroings so far that had to read a block first.</summary>
     public long ReadModifyWrites { get; private set; }
 
     /// <inheritdoc/>
     public StoreGeometry Geometry => _below.Geometry with { BlockSize = _unit, SmallestRequest = _unit, MaxTransfer = BufferPool.LargestBuffer };
+
+    /// <summary>Changes may cover blocks in part from now on. Called only while no request is under way.</summary>
+    public void AllowPartChanges() => _hasPartChanges = true;
 
     /// <summary>Replaces the store by one of the same block size. Called only while no request is under way.</summary>
     [MemberNotNull(nameof(_below))]

@@ -26,17 +26,8 @@ internal struct FollowerList<T>
     internal void Add(T node)
     {
         Invariant.That(!node.IsLinked, "A node enters one list at a time.");
-        node.IsLinked = true;
-        node.Older = _newest;
-        if (_newest is { } newest)
-        {
-            newest.Newer = node;
-        }
-        else
-        {
-            _oldest = node;
-        }
-
+        node.LinkAfter(_newest);
+        _oldest ??= node;
         _newest = node;
     }
 
@@ -44,24 +35,16 @@ internal struct FollowerList<T>
     internal void Remove(T node)
     {
         Invariant.That(node.IsLinked, "Only a node that is in a list leaves it.");
-        if (node.Older is { } older)
-        {
-            older.Newer = node.Newer;
-        }
-        else
+        if (node.Older is null)
         {
             _oldest = node.Newer;
         }
 
-        if (node.Newer is { } newer)
-        {
-            newer.Older = node.Older;
-        }
-        else
+        if (node.Newer is null)
         {
             _newest = node.Older;
         }
 
-        (node.Older, node.Newer, node.IsLinked) = (null, null, false);
+        node.Unlink();
     }
 }

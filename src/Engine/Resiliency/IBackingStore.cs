@@ -26,8 +26,8 @@ internal interface IBackingStore : IBlockStore, IRingStorage
     /// <summary>Bytes of a unit of room.</summary>
     long UnitSize { get; }
 
-    /// <summary>Whether something in front of it still holds data for a unit: such a unit is not given back.</summary>
-    Func<int, bool>? IsUnitHeld { get; set; }
+    /// <summary>Units are not given back as long as something in front of it, which says so, still holds data for them.</summary>
+    void KeepUnits(Func<int, bool> isHeld);
 
     /// <summary>Makes it longer; shrinking is not done.</summary>
     void Grow(long length);

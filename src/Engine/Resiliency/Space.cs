@@ -127,13 +127,6 @@ public sealed class Space : IBackingStore, IRepairable
     public bool HasReturnedLog => _log.Medium is { HasReturned: true };
 
     /// <inheritdoc/>
-    public Func<int, bool>? IsUnitHeld
-    {
-        get => _rowMaker.IsHeld;
-        set => _rowMaker.IsHeld = value;
-    }
-
-    /// <inheritdoc/>
     public int StripeSize => _layout.StripeSize;
 
     /// <inheritdoc/>
@@ -170,7 +163,7 @@ public sealed class Space : IBackingStore, IRepairable
     public async LaneTask<IoError> Close()
     {
         _status.BeginClosing();
-        _members.AwaitsRoom = false;
+        _members.EndServing();
         while (_repair.Mutex.IsHeld || _writeback.IsRunning || _trims.IsRunning || _rows.AnyChanging || _context.Locks.Held > 0)
         {
             await _context.Lane.Delay(DrainPollNs);
@@ -229,6 +222,9 @@ public sealed class Space : IBackingStore, IRepairable
     public LaneTask<IoError> Status(long offset, long length, List<StoreExtent> extents) => _requests.Status(offset, length, extents);
 
     /// <inheritdoc/>
+    public void KeepUnits(Func<int, bool> isHeld) => _rowMaker.KeepRows(isHeld);
+
+    /// <inheritdoc/>
     public LaneTask<IoError> Poison(long offset, long length) => _requests.Poison(offset, length);
 
     /// <summary>A disk has left the view: what is dirty now may differ on it, so all of that is marked stale there.</summary>
@@ -240,7 +236,7 @@ public sealed class Space : IBackingStore, IRepairable
     /// <summary>A disk has come back into the view. It takes writes from now on; what is stale on it waits for <see cref="Resync"/>.</summary>
     public void OnDiskJoined()
     {
-        _members.Version++;
+        _members.NoteChange();
         _integrity.LearnUnknown().Forget();
     }
 

@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. Flushed ≤ Written per disk, both counts of completed writes; a flush covers what had completed when it was submitted.
 //  2. One flush of a disk is under way at a time; a caller that needs a later one waits for it and then submits the next.
 //  3. A full host file system is waited for, a try a second: it is never the disk's failure. Data of clients waits a minute at most. Writes of the
-//     space itself (log, pages) wait for room as long as AwaitsRoom is set: their callers are answered by OrNoSpace after a
+//     space itself (log, pages) wait for room while the space serves: their callers are answered by OrNoSpace after a
 //     minute, the work goes on, so nothing is left half done when there is room again.
 //  4. When a disk has left that alone held writes which were not flushed, flushes fail from then on, also when it is back: it may have lost its power.
 //  5. A flush that fails, for want of room too, is never repeated and believed: a file system may have dropped what it could not place.
@@ -26,19 +26,26 @@ internal sealed class SpaceMembers(IMemberHost host)
 
     private readonly List<Member> _members = [];
     private readonly RoomWaits _waits = new();
-    private int _overdue;   // overdue reads of all disks
+    private int _overdue;      // overdue reads of all disks
+    private bool _isServing;   // the space is open: own writes and flushes wait for room without a limit
 
-    /// <summary>Bumped whenever a disk leaves: work that spans it starts again.</summary>
-    internal int Version { get; set; }
-
-    /// <summary>Whether own writes and flushes wait for room without a limit: while the space serves, not while it is opened or closed.</summary>
-    internal bool AwaitsRoom { get; set; }
+    /// <summary>Number of the disks and places that are in use now: work that began with another one starts again.</summary>
+    internal int Version { get; private set; }
 
     /// <summary>Lets nothing be promised any more, for a reason in words; gives the error.</summary>
     internal required Func<IoError, string, IoError> Fail { get; init; }
 
     /// <summary>Called after an eviction, for a user that the pool does not notify of departures; null: the pool notifies it.</summary>
     internal Func<int, LaneTask<IoError>>? AfterEviction { get; init; }
+
+    /// <summary>A disk has left or come back, or data has another place: work that spans that starts again.</summary>
+    internal void NoteChange() => Version++;
+
+    /// <summary>The space is open: own writes and flushes wait for room without a limit.</summary>
+    internal void BeginServing() => _isServing = true;
+
+    /// <summary>The space closes.</summary>
+    internal void EndServing() => _isServing = false;
 
     internal bool IsLive(int disk) => host.Members.Disk(disk) is not null;
 
@@ -338,7 +345,7 @@ internal sealed class SpaceMembers(IMemberHost host)
         return error == IoError.NoSpace ? await Retry(disk, offset, source, isOwn) : error;
     }
 
-    private bool GivesUp(int attempt) => attempt >= RetriesMax && !AwaitsRoom;
+    private bool GivesUp(int attempt) => attempt >= RetriesMax && !_isServing;
 
     private async LaneTask<IoError> Retry(int disk, long offset, IoBuffer source, bool isOwn)
     {

@@ -81,7 +81,7 @@ internal sealed class SpaceOpening(
     private async LaneTask<Nothing> Resume(JournalRecovery recovery)
     {
         Journal journal = recovery.Journal!;
-        journal.Session = recovery.LastSession;
+        journal.WriteAs(recovery.LastSession);
         log.Use(journal);
         changes.BoundBy(journal);
         IoError error;
@@ -108,7 +108,7 @@ internal sealed class SpaceOpening(
             return default;
         }
 
-        journal.Session = space.Lane.NextRandom();
+        journal.WriteAs(space.Lane.NextRandom());
         journal.Reserve(0, out ulong first);
         if (await journal.Commit(first) != IoError.None)
         {
@@ -137,7 +137,7 @@ internal sealed class SpaceOpening(
     {
         firstWrites.Start(journal.Session);
         _status.EndOpening();
-        space.Members.AwaitsRoom = true;
+        space.Members.BeginServing();
     }
 
     private void NoteAllUnflushed()

@@ -36,7 +36,7 @@ public sealed class TierCounters
     public long SlicesAllocated { get; private set; }
 
     /// <summary>Slices that have a place here now with the first write of a neighbour, and were not written yet.</summary>
-    public long SlicesAhead { get; internal set; }
+    public long SlicesAhead { get; private set; }
 
     /// <summary>Slices that came here from another tier.</summary>
     public long SlicesMovedIn { get; private set; }
@@ -54,6 +54,12 @@ public sealed class TierCounters
 
     internal void NoteAllocated(int slice) => SlicesAllocated += slice < SlicesMapped.SystemSlices ? 1 : 0;
 
+    /// <summary>A slice was given a place here ahead of its first write.</summary>
+    internal void NoteAhead() => SlicesAhead++;
+
+    /// <summary>Such a slice was written or has left.</summary>
+    internal void NoteNotAhead() => SlicesAhead--;
+
     internal void NoteMovedIn() => SlicesMovedIn++;
 
     internal void NoteMovedOut() => SlicesMovedOut++;
@@ -61,20 +67,13 @@ public sealed class TierCounters
     /// <summary>Whether a request is a client's, and not one of the disk's own or of destaging.</summary>
     internal static bool IsClients(int slice, WriteFlags flags) => slice < SlicesMapped.SystemSlices && (flags & WriteFlags.Destage) == 0;
 
-    internal void EndRead(int bytes, long nanoseconds, bool failed)
-    {
-        Io.ReadOperations++;
-        Io.ReadBytes += bytes;
-        Io.EndRead(nanoseconds, failed);
-    }
+    internal void EndRead(int bytes, long nanoseconds, bool failed) => Io.EndRead(bytes, nanoseconds, failed);
 
     internal void EndWrite(int bytes, bool isFirst, long nanoseconds, bool failed)
     {
-        Io.WriteOperations++;
-        Io.WriteBytes += bytes;
         FirstWrites += isFirst ? 1 : 0;
         FirstWriteBytes += isFirst ? bytes : 0;
-        Io.EndWrite(nanoseconds, failed);
+        Io.EndWrite(bytes, nanoseconds, failed);
     }
 
     internal void NoteDestaged(int slice, int bytes) => DestagedBytes += slice < SlicesMapped.SystemSlices ? bytes : 0;
@@ -97,7 +96,7 @@ internal sealed class StorageTierStore
         Slots = new SlotPool(TierDescription.SlotsIn(space.Length, space.UnitSize, sliceSize));
         RowSlots = (uint)(space.UnitSize / sliceSize);
         _mappedInRow = new int[(space.Length + space.UnitSize - 1) / space.UnitSize];
-        space.IsUnitHeld = row => _mappedInRow[row] > 0;
+        space.KeepUnits(row => _mappedInRow[row] > 0);
         for (uint slot = 0; slot < Slots.Count; slot++)
         {
             Slots.SetClean(slot, !space.IsReserved(RowOf(slot)));   // a row that was never used is made blank before it is used

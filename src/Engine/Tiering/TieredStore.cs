@@ -43,8 +43,7 @@ public sealed class TieredStore : IBackingStore
         _ahead = new SlicesAhead(lane, _tiers, _table, io, _status);
         _allocator = new SliceAllocator(lane, _tiers, _table, moves, _ahead, _vacator, io, _status);
         _freer = new SliceFreer(_tiers, _table, moves, periods, _allocator, _ahead, _vacator, io, _status);
-        _ahead.FreeUnwritten = _freer.FreeIfZero;
-        _ahead.Confirm = ConfirmWritten;
+        _ahead.TakeBackBy(_freer.FreeIfZero, ConfirmWritten);
         _mover = new SliceMover(lane, _tiers, _table, moves, periods, _vacator, _allocator, _ahead, _freer, io, _status);
         _requests = new TieredRequests(lane, _tiers, _table, moves, periods, _allocator, _ahead, _freer, io);
         Grow(length);
@@ -92,20 +91,14 @@ public sealed class TieredStore : IBackingStore
     /// <inheritdoc/>
     public int MembersVersion => _tiers.MembersVersion;
 
-    /// <inheritdoc/>
-    public Func<int, bool>? IsUnitHeld
-    {
-        get => _freer.IsHeld;
-        set => _freer.IsHeld = value;
-    }
-
     /// <summary>Whether slots are on their way to being free.</summary>
     internal bool IsVacating => _vacator.IsRunning;
 
     /// <summary>Called before each step of a move begins; see <see cref="SliceMover"/>.</summary>
-    internal Action<int>? StepBegins
+    internal event Action<int>? StepBegins
     {
-        set => _mover.StepBegins = value;
+        add => _mover.StepBegins += value;
+        remove => _mover.StepBegins -= value;
     }
 
     private IRingStorage First => _tiers[0].Space;
@@ -245,6 +238,9 @@ public sealed class TieredStore : IBackingStore
     /// <summary>Writes there. Slots are taken for it as for slices of the disk.</summary>
     internal LaneTask<IoError> WriteSystem(long offset, IoBuffer source, WriteFlags flags) =>
         _requests.Write(_tiers.Grid.StartOf(SlicesMapped.SystemSlices) + offset, source, flags);
+
+    /// <inheritdoc/>
+    public void KeepUnits(Func<int, bool> isHeld) => _freer.KeepSlices(isHeld);
 
     private async LaneTask<Nothing> ConfirmWritten(List<int> slices)
     {

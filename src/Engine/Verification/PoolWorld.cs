@@ -147,7 +147,7 @@ public sealed class PoolWorld : ISimWorld
         Pool is null ? Disks.Count(static disk => disk.Pulled) : Disks.Length - Present(Pool) - (CachePool is null ? 0 : Present(CachePool));
 
     /// <inheritdoc/>
-    public void Remove(int disk) => Disks[disk].Pulled = true;
+    public void Remove(int disk) => Disks[disk].Pull();
 
     /// <inheritdoc/>
     public bool CanReturn(int disk) =>
@@ -170,7 +170,7 @@ public sealed class PoolWorld : ISimWorld
     private async LaneTask<string> ReturnNow(int disk, SimMedia media)
     {
         Disks[disk] = media == Disks[disk].Media ? Disks[disk] : new SimDisk(PoolLane, media);
-        Disks[disk].Pulled = false;
+        Disks[disk].PutBack();
         _members[disk] = new MeteredDisk(PoolLane, Disks[disk], _watch);
         PoolScan scan = await Pool.Scan(Environment, _members[disk]);
         Pool pool = PoolOf(disk)!;
@@ -199,20 +199,12 @@ public sealed class PoolWorld : ISimWorld
         if (hasLostPower)
         {
             SimDisk old = Disks[disk];
-            old.Pulled = true;
+            old.Pull();
             old.Media.LosePower((_, _) => PoolLane.Next(2) == 0);
-            Disks[disk] = new SimDisk(PoolLane, older ?? old.Media)
-            {
-                OnRequest = old.OnRequest,
-                ReadTakesLonger = old.ReadTakesLonger,
-                WriteTakesLonger = old.WriteTakesLonger,
-                ReadFails = old.ReadFails,
-                WriteFails = old.WriteFails,
-                WakeTakesNs = old.WakeTakesNs,
-            };
+            Disks[disk] = old.Replace(PoolLane, older ?? old.Media);
         }
 
-        Disks[disk].Pulled = false;
+        Disks[disk].PutBack();
         _members[disk] = new MeteredDisk(PoolLane, Disks[disk], _watch);
         PoolScan scan = await Pool.Scan(Environment, _members[disk]);
         string rejected = pool.Offer(scan);
@@ -244,11 +236,14 @@ public sealed class PoolWorld : ISimWorld
         }
 
         _moveStep = 1;
-        tiers.StepBegins = step => _moveStep = step;
+        tiers.StepBegins += NoteMoveStep;
         RepairEnd end = await tiers.Move(orders, pacer);
+        tiers.StepBegins -= NoteMoveStep;
         _moveStep = 0;
         return end;
     }
+
+    private void NoteMoveStep(int step) => _moveStep = step;
 
     /// <inheritdoc/>
     ISimWorld ISimWorld.Cut(ulong seed, Func<int, int, int, bool> keep, bool keepsMemory) => Cut(seed, keep, keepsMemory);
@@ -325,7 +320,7 @@ public sealed class PoolWorld : ISimWorld
     {
         PoolId cachePool = spec.WriteCacheSize > 0 || Specs.Count < 2 ? CachePool?.Id ?? spec.CachePool : spec.CachePool;
         VirtualDiskResult result = await VirtualDiskBuilder.Create(Pool!, spec with { CachePool = cachePool }, disk.Lane);
-        disk.Open = result.Disk;
+        disk.Serve(result.Disk);
         return result.Reason;
     }
 
@@ -347,7 +342,7 @@ public sealed class PoolWorld : ISimWorld
         LaneTask<OpenVirtualDisk>[] opening = [.. VirtualDisks.Select(disk => VirtualDiskStack.Open(Pool, Find(disk)!.Id, disk.Lane))];
         for (int i = 0; i < opening.Length; i++)
         {
-            VirtualDisks[i].Open = await opening[i];
+            VirtualDisks[i].Serve(await opening[i]);
         }
 
         if (await Rejoin() is { Length: > 0 } outside)
@@ -412,7 +407,7 @@ public sealed class PoolWorld : ISimWorld
 
                 foreach (SimVirtualDisk disk in VirtualDisks)
                 {
-                    disk.Open = disk.Open!.Fault == IoError.None ? disk.Open : await VirtualDiskStack.Reopen(Pool!, disk.Open);
+                    disk.Serve(disk.Open!.Fault == IoError.None ? disk.Open : await VirtualDiskStack.Reopen(Pool!, disk.Open));
                     await pool.LinkTo(disk.Open.Lane).Call(static () => LaneTask.FromResult(default(Nothing)));   // its lane has taken the disk
                 }
             }
@@ -483,7 +478,14 @@ public sealed class PoolWorld : ISimWorld
         PoolWorld world = new PoolWorld(seed, media, cut.State.Snapshot(withMemory: false), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithSetup(this);
         foreach ((int disk, SimMedia? other) in swapped)
         {
-            world.Disks[disk].Pulled = other is null;
+            if (other is null)
+            {
+                world.Disks[disk].Pull();
+            }
+            else
+            {
+                world.Disks[disk].PutBack();
+            }
         }
 
         cut.Release();
@@ -519,7 +521,10 @@ public sealed class PoolWorld : ISimWorld
         Environment = Environment with { FirstWriteWindow = other.FirstWriteWindow, CacheSummaryBlocks = other.CacheSummaryBlocks };
         for (int i = 0; i < Disks.Length; i++)
         {
-            Disks[i].Pulled = other.Disks[i].Pulled;
+            if (other.Disks[i].Pulled)
+            {
+                Disks[i].Pull();
+            }
         }
 
         return this;

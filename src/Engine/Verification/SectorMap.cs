@@ -32,7 +32,7 @@ internal sealed class SectorMap
         Array.Fill(_isShared, true);
     }
 
-    /// <summary>Data that was written to a sector; null: none yet. Setting it leaves every copy as it is.</summary>
+    /// <summary>Data that was written to a sector; null: none yet.</summary>
     internal byte[]? this[long sector]
     {
         get
@@ -40,8 +40,10 @@ internal sealed class SectorMap
             long chunk = sector / ChunkSectors;
             return _groups[chunk / GroupChunks]?.Chunks[chunk % GroupChunks]?[sector % ChunkSectors];
         }
-        set => ChunkToWrite(sector / ChunkSectors)[sector % ChunkSectors] = value;
     }
+
+    /// <summary>Writes a sector; every copy stays as it is.</summary>
+    internal void Write(long sector, byte[]? data) => ChunkToWrite(sector / ChunkSectors)[sector % ChunkSectors] = data;
 
     /// <summary>Drops every sector; copies keep theirs.</summary>
     internal void Clear() => Array.Clear(_groups);

@@ -107,6 +107,25 @@ public sealed class SimDisk : IDisk
     /// <summary>Fault: requests are taken and not answered, those in flight too, until <see cref="Wake"/>. Then they take effect, late.</summary>
     public bool Hung { get; private set; }
 
+    /// <summary>The disk is gone from now on.</summary>
+    internal void Pull() => Pulled = true;
+
+    /// <summary>The disk is there again.</summary>
+    internal void PutBack() => Pulled = false;
+
+    /// <summary>Returns a disk that has the faults of this one but is there: the same one after a loss of power.</summary>
+    /// <param name="lane">Its lane.</param>
+    /// <param name="media">What it holds.</param>
+    internal SimDisk Replace(SimLane lane, SimMedia media) => new(lane, media)
+    {
+        OnRequest = OnRequest,
+        ReadTakesLonger = ReadTakesLonger,
+        WriteTakesLonger = WriteTakesLonger,
+        ReadFails = ReadFails,
+        WriteFails = WriteFails,
+        WakeTakesNs = WakeTakesNs,
+    };
+
     /// <inheritdoc/>
     public bool IsPresent => !Pulled;
 
@@ -115,14 +134,14 @@ public sealed class SimDisk : IDisk
 
     internal async LaneTask<IoError> CheckPresence(SimPort port)
     {
-        port.InFlight++;
+        port.Begin();
         await port.Lane.Delay(1000 + port.Lane.Next(200_000));
         while (Hung)
         {
             await port.Woken.Wait();
         }
 
-        port.InFlight--;
+        port.End();
         return Pulled ? IoError.DeviceGone : IoError.None;
     }
 
@@ -425,7 +444,7 @@ public sealed class SimDisk : IDisk
     /// <summary>Takes the time of a request; whether the disk hung meanwhile.</summary>
     private async LaneTask<bool> Latency(SimPort port, SimOperation operation, long offset, int length)
     {
-        port.InFlight++;
+        port.Begin();
         OnRequest?.Invoke(operation, offset, length);
         port.Lane.Trace(((ulong)offset << 3) ^ (ulong)length ^ ((ulong)operation << 60) ^ (ulong)_requests++);
         Func<long, int, long>? longer = operation switch { SimOperation.Read => ReadTakesLonger, SimOperation.Write => WriteTakesLonger, _ => null };
@@ -441,7 +460,7 @@ public sealed class SimDisk : IDisk
             await port.Lane.Delay(port.Lane.Next(WakeTakesNs));
         }
 
-        port.InFlight--;
+        port.End();
         return wasHung;
     }
 }
@@ -451,7 +470,11 @@ internal sealed class SimPort(SimLane lane)
 {
     internal SimLane Lane => lane;
 
-    internal int InFlight { get; set; }
+    internal int InFlight { get; private set; }
+
+    internal void Begin() => InFlight++;
+
+    internal void End() => InFlight--;
 
     /// <summary>The disk answers again, see <see cref="SimDisk.Wake"/>.</summary>
     internal LaneSignal Woken { get; } = new();

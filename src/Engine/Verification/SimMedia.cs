@@ -136,7 +136,7 @@ public sealed class SimMedia
         long sector = offset / SectorSize;
         byte[] old = Find(sector) ?? new byte[SectorSize];
         Harden(_cache.Count);
-        _durable[sector] = change((byte[])old.Clone());
+        _durable.Write(sector, change((byte[])old.Clone()));
     }
 
     /// <summary>Flips a bit of a sector that was written, wherever its newest contents are: rot.</summary>
@@ -154,7 +154,7 @@ public sealed class SimMedia
         int newest = _cache.FindLastIndex(write => sector >= write.FirstSector && sector < write.FirstSector + write.Sectors.Length);
         if (newest < 0)
         {
-            _durable[sector] = rotten;
+            _durable.Write(sector, rotten);
             return;
         }
 
@@ -226,7 +226,7 @@ public sealed class SimMedia
         {
             if (keep(write, i))
             {
-                image[write.FirstSector + i] = write.Sectors[i];
+                image.Write(write.FirstSector + i, write.Sectors[i]);
             }
         }
     }

@@ -19,7 +19,10 @@ public sealed class SimVirtualDisk : ISimStore
     public SimLane Lane { get; }
 
     /// <summary>The disk, once open.</summary>
-    public OpenVirtualDisk? Open { get; internal set; }
+    public OpenVirtualDisk? Open { get; private set; }
+
+    /// <summary>The disk is open, or was opened again; null: it could not be made.</summary>
+    internal void Serve(OpenVirtualDisk? open) => Open = open;
 
     /// <inheritdoc/>
     public IBlockStore Store => Open!.Disk;

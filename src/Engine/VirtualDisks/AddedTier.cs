@@ -99,7 +99,7 @@ public static class AddedTier
     private static LaneTask<Nothing> Attach(Pool pool, OpenVirtualDisk open, OpenPart part)
     {
         VirtualDiskDescription disk = pool.State.VirtualDisk(open.Description.Id)!;
-        open.Description = disk;
+        open.Redescribe(disk);
         return open.Call(() => LaneTask.FromResult(Attach(disk, open, part)));
     }
 

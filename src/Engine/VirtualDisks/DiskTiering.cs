@@ -146,7 +146,7 @@ public sealed class DiskTiering
     public async LaneTask<TierSurvey> Survey()
     {
         await Store.GiveAheadBack();   // a plan has their room
-        TierSurvey survey = new()
+        return new TierSurvey
         {
             Tiers = Tiers,
             Capacities = [.. Store.Order.Select(Store.SizeOf)],
@@ -156,9 +156,8 @@ public sealed class DiskTiering
             TierOf = RankOf(),
             Pins = Pins,
             MinimumHeat = Settings.MinimumHeat,
+            Heat = await HeatCopy.Make(Heat, Lane.NowNs, Lane.Yield),
         };
-        survey.Heat = await HeatCopy.Make(Heat, Lane.NowNs, Lane.Yield);
-        return survey;
     }
 
     /// <summary>The moves that are worth it. Takes a while, beside the lane.</summary>

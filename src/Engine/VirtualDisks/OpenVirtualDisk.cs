@@ -11,7 +11,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 
 // Invariants
 //  1. Everything of it is used on its lane, but for Call, Lane, Description, OnSlowDisks, and Remote while no verb changes its write cache.
-//  2. Description is set on the lane of the pool.
+//  2. Redescribe is called on the lane of the pool.
 
 /// <summary>A virtual disk that is open on its pool: description, layers, and the subscription to disks that leave.</summary>
 public sealed class OpenVirtualDisk : IMemberFollower, IClientLoad
@@ -22,13 +22,14 @@ public sealed class OpenVirtualDisk : IMemberFollower, IClientLoad
     private volatile bool _isOnFlash;   // all of it, by what was asked for
     
     internal OpenVirtualDisk(PoolLink pool, VirtualDiskDescription description, VirtualDisk disk, IBackingStore backing, IReadOnlyList<OpenPart> parts,
-        DiskTiering? tiering)
+        DiskTiering? tiering, RemoteCache? remote)
     {
         Tiering = tiering;
         _pool = pool;
         _backing = backing;
         Parts = parts;
-        Description = description;
+        Remote = remote;
+        Redescribe(description);
         Disk = disk;
         pool.Load.Add(this);
         pool.Follow(this);   // parts are not notified before they are open, and other parts may have gone on without a disk
@@ -41,15 +42,7 @@ public sealed class OpenVirtualDisk : IMemberFollower, IClientLoad
     public ILane Lane => _pool.Lane;
 
     /// <summary>The disk as its pool remembers it.</summary>
-    public VirtualDiskDescription Description
-    {
-        get => _description;
-        set
-        {
-            _description = value;
-            _isOnFlash = value.Parts.All(static part => part.Media() is MediaType.SSD or MediaType.SCM);
-        }
-    }
+    public VirtualDiskDescription Description => _description;
 
     /// <summary>Its pool.</summary>
     internal PoolLink Pool => _pool;
@@ -61,7 +54,7 @@ public sealed class OpenVirtualDisk : IMemberFollower, IClientLoad
     public IReadOnlyList<OpenPart> Parts { get; private set; }
 
     /// <summary>Its remote write cache's part in the cache pool; null unless its write cache is remote.</summary>
-    public RemoteCache? Remote { get; internal set; }
+    public RemoteCache? Remote { get; private set; }
 
     /// <summary>Its tiers as one store; null for a disk without tiers.</summary>
     public TieredStore? Tiers => _backing as TieredStore;
@@ -104,6 +97,13 @@ public sealed class OpenVirtualDisk : IMemberFollower, IClientLoad
 
             return sum;
         }
+    }
+
+    /// <summary>The pool remembers the disk in another way from now on.</summary>
+    internal void Redescribe(VirtualDiskDescription description)
+    {
+        _description = description;
+        _isOnFlash = description.Parts.All(static part => part.Media() is MediaType.SSD or MediaType.SCM);
     }
 
     /// <summary>The store below the cache.</summary>

@@ -18,7 +18,10 @@ internal sealed class PoolSpaceHost(PoolLink link, VirtualDiskId owner, TierDesc
     private readonly Dictionary<int, SlabRef[]> _reserved = [];
 
     /// <summary>The space, once it is open.</summary>
-    internal Space? Space { get; set; }
+    internal Space? Space { get; private set; }
+
+    /// <summary>The space is open.</summary>
+    internal void Serve(Space space) => Space = space;
 
     public async LaneTask<RowGrant> ReserveRow(uint space, int row)
     {

@@ -1,5 +1,6 @@
 using TierSpaces.Engine.Caching;
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
@@ -60,16 +61,19 @@ public sealed class VirtualDisk : IBlockStore
     public int LogicalSectorSize { get; }
 
     /// <summary>Whether writes are refused.</summary>
-    public bool IsReadOnly { get; set; }
+    public bool IsReadOnly { get; private set; }
 
     /// <summary>Counters of the traffic.</summary>
     public IoCounters Counters { get; } = new();
 
     /// <summary>Heat of its slices, recorded here only, so that destaging and moves heat nothing; null for a disk without tiers.</summary>
-    internal HeatMap? Heat { get; set; }
+    internal HeatMap? Heat { get; init; }
 
     /// <inheritdoc/>
     public StoreGeometry Geometry => new(SizeBytes, LogicalSectorSize, BlockSize, _below.Geometry.MaxTransfer) { SmallestRequest = SmallestRequest };
+
+    /// <summary>The pool has committed another description of the disk: writes are refused or taken as that says.</summary>
+    internal void Redescribe(VirtualDiskDescription description) => IsReadOnly = description.IsReadOnly;
 
     /// <summary>Makes the disk longer; clients that connect from now on see it.</summary>
     internal void Grow(long sizeBytes)
@@ -124,9 +128,7 @@ public sealed class VirtualDisk : IBlockStore
         }
         finally
         {
-            Counters.ReadOperations++;
-            Counters.ReadBytes += target.Length;
-            Counters.EndRead(_lane.RecentNs - startNs, error != IoError.None);
+            Counters.EndRead(target.Length, _lane.RecentNs - startNs, error != IoError.None);
         }
 
         return error;
@@ -177,7 +179,6 @@ public sealed class VirtualDisk : IBlockStore
         }
         finally
         {
-            Counters.FlushOperations++;
             Counters.EndFlush(_lane.RecentNs - startNs, error != IoError.None);
         }
 
@@ -206,9 +207,7 @@ public sealed class VirtualDisk : IBlockStore
         }
         finally
         {
-            Counters.UnmapOperations++;
-            Counters.UnmapBytes += length;
-            Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
+            Counters.EndUnmap(length, _lane.RecentNs - startNs, error != IoError.None);
         }
 
         return error;
@@ -281,7 +280,7 @@ public sealed class VirtualDisk : IBlockStore
     private async LaneTask<Nothing> LockBlocks()
     {
         await Pause();
-        _below.HasPartChanges = true;
+        _below.AllowPartChanges();
         _unlocked = 0;
         EndPause();
         return default;
@@ -295,13 +294,8 @@ public sealed class VirtualDisk : IBlockStore
         }
     }
 
-    private void EndWrite(long length, long startNs, IoError error)
-    {
-        Counters.WriteOperations++;
-        Counters.WriteBytes += length;
-        Counters.ReadModifyWrites = _below.ReadModifyWrites;
-        Counters.EndWrite(_lane.RecentNs - startNs, error != IoError.None);
-    }
+    private void EndWrite(long length, long startNs, IoError error) =>
+        Counters.EndWrite(length, _lane.RecentNs - startNs, error != IoError.None, _below.ReadModifyWrites);
 
     private bool IsOutside(long offset, long length) =>
         offset < 0 || length < 0 || offset > SizeBytes - length || ((offset | length) & (SmallestRequest - 1)) != 0;

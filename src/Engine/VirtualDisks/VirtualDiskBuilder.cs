@@ -63,7 +63,7 @@ public static class VirtualDiskBuilder
             result = await pool.Commit(new VirtualDiskChanged(disk with { IsBeingCreated = false }));
             if (result.Succeeded)
             {
-                open.Description = pool.State.VirtualDisk(disk.Id)!;
+                open.Redescribe(pool.State.VirtualDisk(disk.Id)!);
                 return new VirtualDiskResult(open, CommitStatus.Committed, "");
             }
         }

@@ -47,7 +47,7 @@ public static class VirtualDiskGrowth
             return result;
         }
 
-        open.Description = pool.State.VirtualDisk(after.Id)!;
+        open.Redescribe(pool.State.VirtualDisk(after.Id)!);
         SpaceState space = pool.State.Space(part.DataSpace)!;
         PoolState state = pool.State;
         SpaceRowMap[] rowMaps = [.. Enumerable.Range(from, data.Count).Select(row => VirtualDiskStack.RowOf(state, row, space.Row(row)!))];

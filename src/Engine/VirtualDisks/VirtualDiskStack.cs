@@ -60,15 +60,14 @@ public static class VirtualDiskStack
             List<OpenPart> parts = await OpenSpaces(pool, disk, isNew);
             IBackingStore backing = disk.IsTiered ? TiersOf(pool, disk, parts) : parts[0].Space;
             (WriteCache? cache, RemoteCache? remote) = await CacheStack.StackCache(pool, reach, disk, backing, parts[0].Host, isNew);
-            VirtualDisk top = new(pool.Lane, backing, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly);
             DiskTiering? tiering = backing is TieredStore tiers ? await DiskTiering.Open(pool, disk, tiers, isNew) : null;
-            top.Heat = tiering?.Heat;
+            VirtualDisk top = new(pool.Lane, backing, cache, disk.SizeBytes, disk.LogicalSectorSize, disk.IsReadOnly) { Heat = tiering?.Heat };
             if (!pool.State.Pool!.IsReadOnly)
             {
                 tiering?.Store.GiveLeftoversBack();
             }
 
-            return new OpenVirtualDisk(pool, disk, top, backing, parts, tiering) { Remote = remote };
+            return new OpenVirtualDisk(pool, disk, top, backing, parts, tiering, remote);
         }
         finally
         {
@@ -129,8 +128,9 @@ public static class VirtualDiskStack
             CleanAfterNs = marksAreSlow ? SlowMarkCleanAfterNs : SpaceOptions.CleanAfterNsByDefault,
             FirstWriteJournal = shape.Checksums ? await pool.Ask(owner => owner.Environment.State.MapMemory(journal, bytes)) : null,
         };
-        host.Space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
-        return new OpenPart(part.Number, host.Space, host, journal);
+        Space space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
+        host.Serve(space);
+        return new OpenPart(part.Number, space, host, journal);
     }
 
     /// <summary>Whether a part of a ring lies on a rotating disk: every append waits for that.</summary>

@@ -125,7 +125,7 @@ public class CacheModelTests
             _wrong ??= rejected.Length > 0 ? $"does not open: {rejected}" : null;
             if (world.Cache is { } cache)
             {
-                cache.Settings = s_held;
+                cache.TakeSettings(s_held);
             }
         }
 
@@ -157,7 +157,7 @@ public class CacheModelTests
                     Flush().Forget();
                     break;
                 case 'D' or 'd':
-                    _world.Cache!.Settings = new DestageSettings { IdleNs = 0, StartPercent = 1, StopPercent = 0 };
+                    _world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0, StartPercent = 1, StopPercent = 0 });
                     break;
                 case 'x' or 'X':
                     Replace((SpaceWorld)_world.Cut(_world.Lane.Seed + 1, (_, _, _) => step == 'X'), isKill: false);
@@ -191,7 +191,7 @@ public class CacheModelTests
                 Take(step);
             }
 
-            _world.Cache!.Settings = s_held;
+            _world.Cache!.TakeSettings(s_held);
         }
 
         private void Replace(SpaceWorld stopped, bool isKill)

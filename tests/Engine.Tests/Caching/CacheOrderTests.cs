@@ -82,9 +82,9 @@ public class CacheOrderTests
         byte[] data = Write(world, 0, 3, 1);
         IoBuffer target = world.Lane.Buffers.Rent(3 * Block);
         LaneTask<IoError> read = SlowRead(world, target);
-        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.Advance(100_000_000);
-        world.Cache.Settings = Held;
+        world.Cache.TakeSettings(Held);
         for (int i = 1; i < 16; i++)
         {
             Write(world, i * 3, 3, i);   // once round the ring
@@ -129,7 +129,7 @@ public class CacheOrderTests
     public void A_large_write_in_two_places_that_is_written_through_is_there_after_a_power_cut()
     {
         SpaceWorld world = Open(s_simple);
-        world.Cache!.Settings = new DestageSettings { StartPercent = 100, IdleNs = long.MaxValue };
+        world.Cache!.TakeSettings(new DestageSettings { StartPercent = 100, IdleNs = long.MaxValue });
         for (int i = 0; i < 10; i++)
         {
             Write(world, i == 0 ? 0 : 30 + (i * 3), 3, i);   // 40 of 56 blocks
@@ -154,9 +154,9 @@ public class CacheOrderTests
             Write(world, i * 3, 3, i);   // 48 of 56 blocks
         }
 
-        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 0, 60_000_000_000);
-        world.Cache.Settings = Held;
+        world.Cache.TakeSettings(Held);
         Write(world, 40, 1, 20);   // up to 50
         Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
         Write(world, 50, 3, 21);   // abandoned: from 50 on
@@ -165,7 +165,7 @@ public class CacheOrderTests
         cut.Disks[0].Media.Write(header + Block, new byte[3 * Block]);
         cut.Disks[0].Media.Harden(cut.Disks[0].Media.CachedWrites);
         Assert.Equal("", cut.Lane.Run(cut.Open(isNew: false)));
-        cut.Cache!.Settings = Held;
+        cut.Cache!.TakeSettings(Held);
         Assert.Equal(2 * Block, cut.Cache.DirtyBytes);
 
         byte[] data = Write(cut, 20, 8, 30);   // does not fit behind 50
@@ -184,14 +184,14 @@ public class CacheOrderTests
     {
         SpaceWorld world = Open(s_simple);
         Write(world, 0, 3, 1);
-        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 0, 60_000_000_000);
-        world.Cache.Settings = Held;
+        world.Cache.TakeSettings(Held);
         Write(world, 0, 3, 2);   // no region has to be marked for it any more, which would flush the disk as well
         SpaceWorld? cut = null;
         Array.ForEach(world.Disks, disk => disk.OnRequest = (kind, offset, length) =>
             cut ??= kind == SimOperation.Write && length == 3 * Block && !IsOfRing(offset) ? (SpaceWorld)world.Cut(7, (_, _, _) => false) : null);
-        world.Cache.Settings = new DestageSettings { IdleNs = 0 };
+        world.Cache.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 0, 60_000_000_000);
         Assert.NotNull(cut);
         Assert.Equal("", cut.Lane.Run(cut.Open(isNew: false)));
@@ -215,9 +215,9 @@ public class CacheOrderTests
         LaneTask<IoError>? last = null;
         Array.ForEach(world.Disks, disk => disk.OnRequest = (kind, _, length) => last ??= kind == SimOperation.Write && length == 4 * Block
             ? world.Store.Write(7 * Block, Buffer(world.Lane, Random(7, Block)), WriteFlags.None) : null);
-        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 5 * Block, 60_000_000_000);   // until the second round has ended
-        world.Cache.Settings = Held;
+        world.Cache.TakeSettings(Held);
         Assert.Equal(5 * Block, world.Cache.DirtyBytes);
         Assert.Equal(IoError.None, world.Lane.Run(last!.Value));
         Assert.True(world.Space.Counters.Parity.WholeStripes > 0);
@@ -300,7 +300,7 @@ public class CacheOrderTests
     {
         SpaceWorld world = (SpaceWorld)scenario.NewWorld(1);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
-        world.Cache!.Settings = Held;
+        world.Cache!.TakeSettings(Held);
         return world;
     }
 

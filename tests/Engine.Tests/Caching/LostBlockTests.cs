@@ -66,7 +66,7 @@ public class LostBlockTests
             (SpaceWorld world, byte[] data) = Losing(copies);
             int requests = 0;
             Array.ForEach(world.Disks, disk => disk.OnRequest = (_, _, _) => requests++);
-            world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+            world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
             world.Lane.PumpWhile(() => requests < point && world.Cache.DirtyBytes > 0, 60 * Second);
             ends = world.Cache.DirtyBytes == 0;
             for (int kept = 0; kept < 3; kept++)   // of what the disks had cached: nothing, every other sector, all
@@ -86,7 +86,7 @@ public class LostBlockTests
     {
         (SpaceWorld world, byte[] data) = Filled(1);
         world.Disks[0].ReadFails = (offset, _) => offset >= RingAt(0) && offset < RingAt(64);
-        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.Advance(20 * Second);
         Assert.True(world.Cache.DirtyBytes > 0);
         Assert.NotEqual("", world.Cache.StateReason);
@@ -112,7 +112,7 @@ public class LostBlockTests
     public void Without_checksums_it_says_what_to_do()
     {
         (SpaceWorld world, byte[] data) = Losing(1, checksums: false);
-        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.Advance(20 * Second);
         Assert.True(world.Cache.DirtyBytes > 0);
         Assert.Contains($"{ByteText.Range(Lost * Block, Block)} are lost", world.Cache.StateReason, StringComparison.Ordinal);
@@ -200,7 +200,7 @@ public class LostBlockTests
         SpaceWorld world = (SpaceWorld)new SpaceScenario(1, copies, checksums, 4096, 4, CacheBlocks: 64).NewWorld(1);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         Assert.Equal(IoError.None, Write(world, 0, Pattern(1, 20 * Block)));   // past the cache
-        world.Cache!.Settings = Held;
+        world.Cache!.TakeSettings(Held);
         byte[] data = Pattern(2, Blocks * Block);
         Assert.Equal(IoError.None, Write(world, 0, data));
         Assert.Equal(IoError.None, Write(world, 40, Pattern(3, Block)));   // says that the one before is durable
@@ -217,15 +217,15 @@ public class LostBlockTests
     private static SpaceWorld Reopened(SpaceWorld world)
     {
         Assert.Equal("", world.Lane.Run(world.Open(isNew: false)));
-        world.Cache!.Settings = Held;
+        world.Cache!.TakeSettings(Held);
         return world;
     }
 
     private static void Destage(SpaceWorld world)
     {
-        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.PumpWhile(() => world.Cache.DirtyBytes > 0, 60 * Second);
-        world.Cache.Settings = Held;
+        world.Cache.TakeSettings(Held);
     }
 
     private static IoError Write(SpaceWorld world, long block, byte[] data, bool flushes = true)

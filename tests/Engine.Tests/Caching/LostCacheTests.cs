@@ -145,9 +145,9 @@ public class LostCacheTests
             Assert.Equal(IoError.None, Write(world, at, s_backing[at..(at + s_cached.Length)]));
         }
 
-        world.VirtualDisk!.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.VirtualDisk!.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.PumpWhile(() => world.VirtualDisk.Cache.DirtyBytes > 0, 60_000_000_000);
-        world.VirtualDisk.Cache.Settings = new DestageSettings { Hold = true };
+        world.VirtualDisk.Cache.TakeSettings(new DestageSettings { Hold = true });
         Assert.Equal(IoError.None, Write(world, 4 * Block, s_cached));
         Assert.Equal(IoError.None, Write(world, 20 * Block, s_cached));
         return world;

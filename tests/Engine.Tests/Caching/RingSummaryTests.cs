@@ -268,13 +268,13 @@ public class RingSummaryTests
     {
         WriteCache cache = world.VirtualDisk!.Cache!;
         int percent = blocks * 100 / RingBlocks;
-        cache.Settings = new DestageSettings
+        cache.TakeSettings(new DestageSettings
         {
             StartPercent = Math.Max(1, percent), StopPercent = Math.Max(0, percent - 1), IdleNs = blocks == 0 ? 0 : DestageSettings.IdleNsMax,
-        };
+        });
         world.Lane.Advance(20_000_000_000);
         Assert.True(cache.DirtyBytes <= ((blocks * 2L) + 64) * Block, $"{cache.DirtyBytes / Block} of {blocks} blocks are left.");
-        cache.Settings = new DestageSettings { Hold = true };
+        cache.TakeSettings(new DestageSettings { Hold = true });
     }
 
     private static (PoolWorld World, long BytesRead) Reopen(PoolWorld world, bool isKilled)

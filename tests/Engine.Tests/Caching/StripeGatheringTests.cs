@@ -107,7 +107,7 @@ public class StripeGatheringTests
     {
         SpaceWorld world = (SpaceWorld)s_parity.NewWorld(1);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
-        world.Cache!.Settings = new DestageSettings { Hold = true, StopPercent = 10 };
+        world.Cache!.TakeSettings(new DestageSettings { Hold = true, StopPercent = 10 });
         Assert.Equal(Stripe * Block, world.Space.StripeSize);
         return world;
     }

@@ -127,7 +127,7 @@ public class WriteCacheTests
         }
 
         long startNs = world.Lane.NowNs;
-        world.Cache!.Settings = new DestageSettings { StartPercent = 5, StopPercent = 0, IdleNs = 0, BytesPerSecond = rate };
+        world.Cache!.TakeSettings(new DestageSettings { StartPercent = 5, StopPercent = 0, IdleNs = 0, BytesPerSecond = rate });
         world.Lane.PumpWhile(() => world.Cache.Counters.DestagedBytes < 20 * Block, 100 * Second);
         double seconds = (world.Lane.NowNs - startNs) / (double)Second;
         Assert.InRange(seconds, 19.0 / 16 * 0.98, 20.0 / 16 * 1.06);
@@ -206,7 +206,7 @@ public class WriteCacheTests
         Assert.Equal(IoError.None, world.Lane.Run(world.Store.WriteZeroes((Away + 1) * Block, 20 * Block, flags)));
         byte[] expected = [.. data[..Block], .. new byte[20 * Block]];
         Assert.Equal(expected, Read(world, Away, 21));
-        world.Cache!.Settings = new DestageSettings { IdleNs = 0 };
+        world.Cache!.TakeSettings(new DestageSettings { IdleNs = 0 });
         world.Lane.Advance(Second);
         Assert.Equal(0, world.Cache.DirtyBytes);
         Assert.Equal(expected, Read(world, Away, 21));
@@ -292,14 +292,14 @@ public class WriteCacheTests
     {
         SpaceWorld world = (SpaceWorld)scenario.NewWorld(1);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
-        world.Cache!.Settings = settings;
+        world.Cache!.TakeSettings(settings);
         return world;
     }
 
     private static void Reopen(SpaceWorld world)
     {
         Assert.Equal("", world.Lane.Run(world.Open(isNew: false)));
-        world.Cache!.Settings = Held;
+        world.Cache!.TakeSettings(Held);
     }
 
     private static SpaceWorld Stop(SpaceWorld world)

@@ -59,7 +59,7 @@ public sealed class LaneClosingTests
 
         internal override void Submit(in FileOperation operation, ICompletionTarget target) => Workers.Submit(operation, target);
 
-        internal override LaneFile AddFile(int descriptor, long watchedSize = 0) => new(descriptor, -1);
+        internal override LaneFile AddFile(int descriptor, long watchedSize = 0, CallGuard? guard = null) => new(descriptor, -1);
 
         internal override void RemoveFile(LaneFile file)
         {

@@ -25,7 +25,7 @@ public sealed class TierOrderTests
         Write(first, 0, Slice, 7);
         Flush(first);
         PoolWorld? world = null;
-        tiers.StepBegins = step => world ??= step == 6 ? first.Cut(5, (_, _, _) => true) : null;
+        tiers.StepBegins += step => world ??= step == 6 ? first.Cut(5, (_, _, _) => true) : null;
         Assert.Equal(RepairEnd.Done, first.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(first.Lane))));
         Assert.Equal("", world!.Lane.Run(world.Open()));
         CheckNextOwner(world, StoreOf(world));

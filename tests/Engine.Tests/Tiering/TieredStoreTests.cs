@@ -129,7 +129,7 @@ public sealed class TieredStoreTests
         Write(world, 0, Slice, 7);
         Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
         PoolWorld? cut = null;
-        tiers.StepBegins = step => cut ??= step == 6 ? world.Cut(5, (_, _, _) => true) : null;
+        tiers.StepBegins += step => cut ??= step == 6 ? world.Cut(5, (_, _, _) => true) : null;
         Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))));
         Assert.Equal("", cut!.Lane.Run(cut.Open()));
         Assert.Equal(1, cut.VirtualDisk!.Tiers!.Map[0].Tier);
@@ -225,8 +225,8 @@ public sealed class TieredStoreTests
         TieredStore tiers = world.VirtualDisk!.Tiers!;
         Write(world, 0, Slice, 7);
         bool isInUse = true;
-        tiers.IsUnitHeld = slice => isInUse && !moves && slice == 0;
-        tiers.StepBegins = step => isInUse &= step != 6;
+        tiers.KeepUnits(slice => isInUse && !moves && slice == 0);
+        tiers.StepBegins += step => isInUse &= step != 6;
         LaneTask<RepairEnd> moving =
             moves ? tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane)) : LaneTask.FromResult(RepairEnd.Done);
         Assert.Equal(IoError.None, world.Lane.Run(tiers.Unmap(0, Slice)));
@@ -260,11 +260,11 @@ public sealed class TieredStoreTests
         TieredStore tiers = world.VirtualDisk!.Tiers!;
         Write(world, 0, Slice, 7);
         bool isHeld = true;
-        tiers.IsUnitHeld = slice => isHeld && slice == 0;
+        tiers.KeepUnits(slice => isHeld && slice == 0);
         Assert.Equal(IoError.None, world.Lane.Run(tiers.Unmap(4096, Slice - 4096)));
         tiers.UnitUnmapped(0);
         bool released = false;
-        tiers.StepBegins = step => released |= step == 3 && isReleasedDuringMove && Release(tiers.Unmap(0, 4096));
+        tiers.StepBegins += step => released |= step == 3 && isReleasedDuringMove && Release(tiers.Unmap(0, 4096));
         Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))));
         Assert.Equal(isReleasedDuringMove, released);
         world.Lane.Advance(5_000_000_000);
@@ -298,7 +298,7 @@ public sealed class TieredStoreTests
         Write(world, 0, Slice, 7);
         Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
         PoolWorld? cut = null;
-        tiers.StepBegins = step => cut ??= step == atStep ? world.Cut(5, (_, _, _) => true) : null;
+        tiers.StepBegins += step => cut ??= step == atStep ? world.Cut(5, (_, _, _) => true) : null;
         Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))));
         Assert.Equal("", cut!.Lane.Run(cut.Open()));
         cut.Lane.PumpWhile(() => Rows(0) + Rows(1) > 1, 600_000_000_000);
@@ -317,7 +317,7 @@ public sealed class TieredStoreTests
         Write(world, 0, 2 * Slice, 7);
         Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
         PoolWorld? cut = null;
-        tiers.StepBegins = step => cut ??= step == 6 ? world.Cut(5, (_, _, _) => true) : null;
+        tiers.StepBegins += step => cut ??= step == 6 ? world.Cut(5, (_, _, _) => true) : null;
         Assert.Equal(RepairEnd.Done, world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))));
         Assert.Equal("", cut!.Lane.Run(cut.Open()));
         Assert.Equal((1, 1), (Rows(0), Rows(1)));
@@ -340,7 +340,7 @@ public sealed class TieredStoreTests
             Assert.Equal(IoError.None, world.Lane.Run(world.Store.Flush()));
             int running = 2;
             bool zeroing = false;
-            tiers.StepBegins = step => met += step == 2 && zeroing ? 1 : 0;
+            tiers.StepBegins += step => met += step == 2 && zeroing ? 1 : 0;
             Zero().Forget();
             Move(delay * 6_000L).Forget();
             world.Lane.PumpWhile(() => running > 0, 600_000_000_000);
@@ -420,7 +420,7 @@ public sealed class TieredStoreTests
         }
 
         bool isHeld = true;
-        store.IsUnitHeld = slice => isHeld && slice == 0;
+        store.KeepUnits(slice => isHeld && slice == 0);
         Assert.Equal(IoError.None, world.Lane.Run(store.Unmap(0, Slice)));
         Assert.True(store.Map[0].IsMapped);
         SliceEntry place = store.Map[0];
@@ -503,7 +503,7 @@ public sealed class TieredStoreTests
         TieredStore tiers = world.VirtualDisk!.Tiers!;
         Write(world, 0, 2 * Slice, 7);
         LaneTask<IoError>? poisoned = null;
-        tiers.StepBegins = step => poisoned ??= step == 4 ? tiers.Poison(Slice - 4096, 8192) : null;
+        tiers.StepBegins += step => poisoned ??= step == 4 ? tiers.Poison(Slice - 4096, 8192) : null;
         RepairEnd end = moves ? world.Lane.Run(tiers.Move([new SliceOrder(0, 1, SliceReason.MadeRoom)], new SimPacer(world.Lane))) : RepairEnd.Done;
         Assert.Equal((RepairEnd.Done, IoError.None), (end, world.Lane.Run(poisoned ?? tiers.Poison(Slice - 4096, 8192))));
         Assert.Equal(moves ? 1 : 0, tiers.Map[0].Tier);

@@ -54,7 +54,7 @@ public sealed class RemoteCacheTests
     {
         PoolWorld world = Open();
         WriteCache cache = world.VirtualDisk!.Cache!;
-        cache.Settings = new DestageSettings { StartPercent = 100, IdleNs = long.MaxValue };
+        cache.TakeSettings(new DestageSettings { StartPercent = 100, IdleNs = long.MaxValue });
         for (int i = 0; i < 20; i++)
         {
             Write(world, i == 0 ? 0 : (120 + (i * 8)) * Block, s_second);   // 180 of 248 blocks; the next 62 are the last

@@ -131,7 +131,7 @@ public class SecondLossTests
 
         if (world.VirtualDisk!.Fault != IoError.None)   // its log or a row was on both
         {
-            world.VirtualDisks[0].Open = world.Lane.Run(VirtualDiskStack.Reopen(world.Pool!, world.VirtualDisk));
+            world.VirtualDisks[0].Serve(world.Lane.Run(VirtualDiskStack.Reopen(world.Pool!, world.VirtualDisk)));
         }
     }
 

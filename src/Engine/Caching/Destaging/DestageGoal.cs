@@ -16,15 +16,14 @@ internal sealed class DestageGoal(ILane lane, CacheStatus status, Func<int> minu
     private int _heldMinute = -1;    // minute of the day that was looked at last
     private bool _isHoldTime;        // the time up to which writes are held has come
 
-    /// <summary>Settings that control when destaging runs, and how fast. Changes take effect at once.</summary>
-    internal DestageSettings Settings
+    /// <summary>Settings that control when destaging runs, and how fast.</summary>
+    internal DestageSettings Settings => settings;
+
+    /// <summary>Takes other settings, which take effect at once.</summary>
+    internal void TakeSettings(DestageSettings other)
     {
-        get => settings;
-        set
-        {
-            _isAboveStart &= settings.Hold || !value.Hold;
-            settings = value;
-        }
+        _isAboveStart &= settings.Hold || !other.Hold;
+        settings = other;
     }
 
     /// <summary>Returns how many blocks of the ring may stay in use for now.</summary>

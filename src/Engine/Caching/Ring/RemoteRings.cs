@@ -86,12 +86,12 @@ public sealed class RemoteRings : IRingStorage, IRepairable
     /// <summary>A disk of the cache pool has left its view.</summary>
     internal void OnDiskLost(int disk)
     {
-        _members.Version++;
+        _members.NoteChange();
         _rings.OnDiskLost(disk);
     }
 
     /// <summary>A disk of the cache pool is back in its view; <see cref="Resync"/> copies the writes that it missed.</summary>
-    internal void OnDiskJoined() => _members.Version++;
+    internal void OnDiskJoined() => _members.NoteChange();
 
     /// <summary>Ends repairs and moves of copies.</summary>
     internal async LaneTask<Nothing> Close()

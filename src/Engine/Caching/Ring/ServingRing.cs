@@ -52,8 +52,8 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
             MarkStale = options.MarkStale,
             ClearStale = options.ClearStale,
             KeepsLastCopy = true,
+            SourceLost = OnSourceLost,
         });
-        Medium.SourceLost = OnSourceLost;
         return Medium;
     }
 

@@ -69,8 +69,9 @@ internal sealed class EmulatedMedium(IMediumModel model)
         bool isTaken = Enter();
         try
         {
-            model.Arrive(request, nowNs);
-            port.Waiting++;
+            request.Wait(nowNs);
+            port.NoteArrival();
+            model.Arrive(request);
             if (begins)
             {
                 Begin(port, nowNs);
@@ -173,8 +174,7 @@ internal sealed class EmulatedMedium(IMediumModel model)
         while (model.TryBegin(nowNs, out EmulatedRequest request, out long endNs))
         {
             MediumPort port = request.Port;
-            port.UnderWay.Add(request, endNs);
-            port.Waiting--;
+            port.Begin(request, endNs);
             if (port != by)
             {
                 port.MustWake();

@@ -19,8 +19,8 @@ internal sealed class EmulatedRequest(EmulatedDisk disk) : LaneTaskSource<IoErro
 
     internal long Length { get; private set; }
 
-    /// <summary>Time at which the request began to wait, in the medium's time; kept by models that need it.</summary>
-    internal long ArrivedNs { get; set; }
+    /// <summary>Time at which the request began to wait, in the medium's time.</summary>
+    internal long ArrivedNs { get; private set; }
 
     internal void Begin(MediumOperation operation, long offset, long length)
     {
@@ -30,6 +30,9 @@ internal sealed class EmulatedRequest(EmulatedDisk disk) : LaneTaskSource<IoErro
         _error = IoError.None;
         _halvesLeft = Halves;
     }
+
+    /// <summary>The request waits for the medium from now on.</summary>
+    internal void Wait(long nowNs) => ArrivedNs = nowNs;
 
     /// <summary>One half has ended; the second of them completes the request.</summary>
     internal void HalfEnded(IoError error)

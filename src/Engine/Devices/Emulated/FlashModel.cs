@@ -32,11 +32,7 @@ internal sealed class FlashModel(FlashParameters parameters) : IMediumModel
 
     public long GoesOnAtNs => long.MaxValue;
 
-    public void Arrive(EmulatedRequest request, long nowNs)
-    {
-        request.ArrivedNs = nowNs;
-        _waiting.Enqueue(request);
-    }
+    public void Arrive(EmulatedRequest request) => _waiting.Enqueue(request);
 
     public bool TryBegin(long nowNs, out EmulatedRequest request, out long endNs)
     {

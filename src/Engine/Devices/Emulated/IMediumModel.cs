@@ -7,7 +7,7 @@ namespace TierSpaces.Engine.Devices.Emulated;
 internal interface IMediumModel
 {
     /// <summary>A request waits from now on.</summary>
-    void Arrive(EmulatedRequest request, long nowNs);
+    void Arrive(EmulatedRequest request);
 
     /// <summary>The next request that begins now, and when it will end; false when the medium is busy or nothing waits.</summary>
     bool TryBegin(long nowNs, out EmulatedRequest request, out long endNs);

@@ -16,7 +16,17 @@ internal sealed class MediumPort(ILane lane, Action wake, Action faultChanged)
     internal EndQueue UnderWay { get; } = new();
 
     /// <summary>Its requests that have not begun.</summary>
-    internal int Waiting { get; set; }
+    internal int Waiting { get; private set; }
+
+    /// <summary>A request of it waits.</summary>
+    internal void NoteArrival() => Waiting++;
+
+    /// <summary>A request of it has begun, and ends at a time.</summary>
+    internal void Begin(EmulatedRequest request, long endNs)
+    {
+        Waiting--;
+        UnderWay.Add(request, endNs);
+    }
 
     internal ILane Lane => lane;
 

@@ -48,11 +48,7 @@ internal sealed class RotatingModel : IMediumModel
 
     public long GoesOnAtNs => _current is null ? long.MaxValue : _endNs + EmulatedMedium.LagMaxNs;
 
-    public void Arrive(EmulatedRequest request, long nowNs)
-    {
-        request.ArrivedNs = nowNs;
-        _waiting.Add(request);
-    }
+    public void Arrive(EmulatedRequest request) => _waiting.Add(request);
 
     public bool TryBegin(long nowNs, out EmulatedRequest request, out long endNs)
     {

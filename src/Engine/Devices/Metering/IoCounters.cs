@@ -14,21 +14,22 @@ public sealed class IoCounters
     private long[] _reads = new long[LatencyClasses];
     private long[] _writes = new long[LatencyClasses];
     private long[] _flushes = new long[LatencyClasses];
+    private long _readModifyWrites;
 
     /// <summary>Completed requests of any kind.</summary>
     public long Operations => ReadOperations + WriteOperations + FlushOperations + UnmapOperations;
 
     /// <summary>Completed reads.</summary>
-    public long ReadOperations { get; set; }
+    public long ReadOperations { get; private set; }
 
     /// <summary>Bytes read.</summary>
-    public long ReadBytes { get; set; }
+    public long ReadBytes { get; private set; }
 
     /// <summary>Completed writes, zeroing included.</summary>
-    public long WriteOperations { get; set; }
+    public long WriteOperations { get; private set; }
 
     /// <summary>Bytes written.</summary>
-    public long WriteBytes { get; set; }
+    public long WriteBytes { get; private set; }
 
     /// <summary>Reads of metadata. Of a member disk: outside the data of slabs (<see cref="MetadataAreas"/>).</summary>
     public long MetadataReads { get; private set; }
@@ -43,40 +44,44 @@ public sealed class IoCounters
     public long MetadataWriteBytes { get; private set; }
 
     /// <summary>Completed flushes.</summary>
-    public long FlushOperations { get; set; }
+    public long FlushOperations { get; private set; }
 
     /// <summary>Completed unmaps.</summary>
-    public long UnmapOperations { get; set; }
+    public long UnmapOperations { get; private set; }
 
     /// <summary>Bytes unmapped.</summary>
-    public long UnmapBytes { get; set; }
+    public long UnmapBytes { get; private set; }
 
     /// <summary>Requests that failed.</summary>
-    public long Errors { get; set; }
+    public long Errors { get; private set; }
 
     /// <summary>Reads that failed.</summary>
-    public long ReadErrors { get; set; }
+    public long ReadErrors { get; private set; }
 
     /// <summary>Writes, zeroing and unmaps that failed.</summary>
-    public long WriteErrors { get; set; }
+    public long WriteErrors { get; private set; }
 
     /// <summary>Flushes that failed.</summary>
-    public long FlushErrors { get; set; }
+    public long FlushErrors { get; private set; }
 
     /// <summary>Requests of any kind that a device failed with an I/O error of its own; it was there and answered.</summary>
-    public long MediaErrors { get; set; }
+    public long MediaErrors { get; private set; }
 
     /// <summary>Longest read, in nanoseconds.</summary>
-    public long ReadNsMax { get; set; }
+    public long ReadNsMax { get; private set; }
 
     /// <summary>Longest write, zeroing or unmap, in nanoseconds.</summary>
-    public long WriteNsMax { get; set; }
+    public long WriteNsMax { get; private set; }
 
     /// <summary>Longest flush, in nanoseconds.</summary>
-    public long FlushNsMax { get; set; }
+    public long FlushNsMax { get; private set; }
 
     /// <summary>Writes that had to read the rest of a 4 KiB block first.</summary>
-    public long ReadModifyWrites { get; set; }
+    public long ReadModifyWrites
+    {
+        get => _readModifyWrites;
+        init => _readModifyWrites = value;
+    }
 
     /// <summary>Number of times that the longest requests were forgotten.</summary>
     internal long Forgets { get; private set; }
@@ -85,7 +90,7 @@ public sealed class IoCounters
     public int Queue { get; set; }
 
     /// <summary>Most requests under way at once.</summary>
-    public int QueueMax { get; set; }
+    public int QueueMax { get; private set; }
 
     /// <summary>Sum of the latencies of reads, in nanoseconds.</summary>
     public long ReadNsTotal { get; private set; }
@@ -149,7 +154,7 @@ public sealed class IoCounters
             FlushNsMax = Math.Max(FlushNsMax, other.FlushNsMax);
         }
 
-        ReadModifyWrites += other.ReadModifyWrites;
+        _readModifyWrites += other._readModifyWrites;
         Queue += other.Queue;
         QueueMax += other.QueueMax;
         ReadNsTotal += other.ReadNsTotal;
@@ -178,29 +183,57 @@ public sealed class IoCounters
         QueueMax = Math.Max(QueueMax, Queue);
     }
 
-    internal void EndRead(long nanoseconds, bool failed)
+    internal void EndRead(long bytes, long nanoseconds, bool failed)
     {
+        ReadOperations++;
+        ReadBytes += bytes;
         ReadErrors += failed ? 1 : 0;
         ReadNsMax = Math.Max(ReadNsMax, nanoseconds);
         ReadNsTotal += nanoseconds;
         End(_reads, nanoseconds, failed);
     }
 
-    internal void EndWrite(long nanoseconds, bool failed)
+    internal void EndWrite(long bytes, long nanoseconds, bool failed)
     {
-        WriteErrors += failed ? 1 : 0;
-        WriteNsMax = Math.Max(WriteNsMax, nanoseconds);
-        WriteNsTotal += nanoseconds;
-        End(_writes, nanoseconds, failed);
+        WriteOperations++;
+        WriteBytes += bytes;
+        EndChange(nanoseconds, failed);
     }
+
+    /// <summary>A write of a virtual disk has ended.</summary>
+    /// <param name="bytes">Bytes written.</param>
+    /// <param name="nanoseconds">How long it took.</param>
+    /// <param name="failed">Whether it failed.</param>
+    /// <param name="readModifyWrites">Writes so far that had to read the rest of a block first.</param>
+    internal void EndWrite(long bytes, long nanoseconds, bool failed, long readModifyWrites)
+    {
+        _readModifyWrites = readModifyWrites;
+        EndWrite(bytes, nanoseconds, failed);
+    }
+
+    internal void EndUnmap(long bytes, long nanoseconds, bool failed)
+    {
+        UnmapOperations++;
+        UnmapBytes += bytes;
+        EndChange(nanoseconds, failed);
+    }
+
+    /// <summary>The device does not know the request for an unmap or a hole: it counts as no unmap, but it took its time.</summary>
+    internal void EndUnknownUnmap(long nanoseconds, bool failed) => EndChange(nanoseconds, failed);
 
     internal void EndFlush(long nanoseconds, bool failed)
     {
+        FlushOperations++;
         FlushErrors += failed ? 1 : 0;
         FlushNsMax = Math.Max(FlushNsMax, nanoseconds);
         FlushNsTotal += nanoseconds;
         End(_flushes, nanoseconds, failed);
     }
+
+    /// <summary>The device is closed.</summary>
+    internal void EndClose() => Queue--;
+
+    internal void NoteMediaError() => MediaErrors++;
 
     /// <summary>The longest requests are those from now on.</summary>
     internal void ForgetLongest()
@@ -215,6 +248,14 @@ public sealed class IoCounters
         {
             to[number] += from[number];
         }
+    }
+
+    private void EndChange(long nanoseconds, bool failed)
+    {
+        WriteErrors += failed ? 1 : 0;
+        WriteNsMax = Math.Max(WriteNsMax, nanoseconds);
+        WriteNsTotal += nanoseconds;
+        End(_writes, nanoseconds, failed);
     }
 
     private void End(long[] latencies, long nanoseconds, bool failed)

@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Devices;
 //  4. InFlight counts the requests that the device has not answered, including those whose callers have their answer. A look whether it is there
 //     (CheckPresence) counts only once it is overdue.
 //  5. While the lease of the pool does not run, nothing is submitted, and no answer of the device is passed on.
-//  6. While SkipsFlush is set no flush is submitted and no write is marked durable: what the device has acknowledged is. Clearing it flushes the
+//  6. While the pool skips flushes no flush is submitted and no write is marked durable: what the device has acknowledged is. The end of it flushes the
 //     device first.
 //  7. A handle has the requests, deadlines and counters of its lane, and 2 is true of it alone. The owner shows the sums over its handles; a Disconnect of
 //     the owner reaches the handles by a message, and each request of them looks for it.
@@ -111,28 +111,7 @@ public sealed class MeteredDisk : IDisk
     internal ILane Lane { get; }
 
     /// <summary>The gate of the pool's lease, for all handles; null: no lease is held.</summary>
-    internal LeaseGate? Gate
-    {
-        get => _handles.Gate;
-        set
-        {
-            _handles.Gate = value;
-            _below.GuardCalls(value);
-        }
-    }
-
-    /// <summary>Whether what the device has acknowledged counts as durable, through all handles: no flush reaches it.</summary>
-    internal bool SkipsFlush
-    {
-        get => _handles.SkipsFlush;
-        set => _handles.SkipsFlush = value;
-    }
-
-    /// <summary>Where the metadata is, for the counters of all handles; null: everything counts as data.</summary>
-    internal MetadataAreas? Metadata
-    {
-        set => _handles.Metadata = value;
-    }
+    internal LeaseGate? Gate => _handles.Gate;
 
     internal DiskWatch Watch => _watch;
 
@@ -146,6 +125,18 @@ public sealed class MeteredDisk : IDisk
 
     /// <summary>Time at which the oldest request in flight was submitted, in ticks of the watch; null while there is none.</summary>
     internal int? OldestTick => _inFlight.Oldest?.StartTick;
+
+    /// <summary>A pool uses the disk, through all handles.</summary>
+    /// <param name="gate">The gate of the pool's lease; null: no lease is held.</param>
+    /// <param name="skipsFlush">Whether what the device has acknowledged counts as durable: no flush reaches it.</param>
+    internal void Use(LeaseGate? gate, bool skipsFlush)
+    {
+        _handles.Use(gate, skipsFlush);
+        _below.GuardCalls(gate);
+    }
+
+    /// <summary>Counts requests to these areas as metadata, through all handles. Until then everything counts as data.</summary>
+    internal void CountMetadata(MetadataAreas areas) => _handles.CountMetadata(areas);
 
     /// <inheritdoc/>
     public LaneTask<IoError> Read(long offset, IoBuffer target)
@@ -191,7 +182,7 @@ public sealed class MeteredDisk : IDisk
 
     /// <inheritdoc/>
     public LaneTask<IoError> Flush() => ShutGate() is { } gate ? FlushLater(gate)
-        : RequestError() is var problem && (problem != IoError.None || SkipsFlush) ? new LaneTask<IoError>(problem)
+        : RequestError() is var problem && (problem != IoError.None || _handles.SkipsFlush) ? new LaneTask<IoError>(problem)
         : Track(MemberOperation.Flush, BadPlaces.NoOffset, 0, default, default, Start(), _below.Flush());
 
     /// <inheritdoc/>
@@ -346,7 +337,7 @@ public sealed class MeteredDisk : IDisk
         _handles.ForgetLongest();
     }
 
-    private WriteFlags Durable(WriteFlags flags) => SkipsFlush ? flags & ~WriteFlags.ForceUnitAccess : flags;
+    private WriteFlags Durable(WriteFlags flags) => _handles.SkipsFlush ? flags & ~WriteFlags.ForceUnitAccess : flags;
 
     /// <summary>Whether the numbers of handles are added: to those of the owner.</summary>
     private bool IsShared => _slot is null && _handles.Any;
@@ -463,7 +454,7 @@ public sealed class MeteredDisk : IDisk
         bool failed = error != IoError.None && !(operation == MemberOperation.Punch && error == IoError.NotSupported);
         if (error == IoError.Io)
         {
-            Counters.MediaErrors++;
+            Counters.NoteMediaError();
             BadPlaces.Add(offset);
         }
         else if (!failed && operation is MemberOperation.Write or MemberOperation.Zero or MemberOperation.Punch && error == IoError.None)
@@ -474,17 +465,14 @@ public sealed class MeteredDisk : IDisk
         switch (operation)
         {
             case MemberOperation.Read:
-                Counters.ReadOperations++;
-                Counters.ReadBytes += length;
                 if (_handles.Metadata is { } read && read.Contains(offset))
                 {
                     Counters.NoteMetadataRead(length);
                 }
 
-                Counters.EndRead(elapsedNs, failed);
+                Counters.EndRead(length, elapsedNs, failed);
                 break;
             case MemberOperation.Flush:
-                Counters.FlushOperations++;
                 Counters.EndFlush(elapsedNs, failed);
                 if (error is not (IoError.None or IoError.DeviceGone or IoError.NoDevice))
                 {
@@ -493,24 +481,28 @@ public sealed class MeteredDisk : IDisk
 
                 break;
             case MemberOperation.Unmap or MemberOperation.Punch:
-                Counters.UnmapOperations += error == IoError.NotSupported ? 0 : 1;
-                Counters.UnmapBytes += error == IoError.NotSupported ? 0 : length;
-                Counters.EndWrite(elapsedNs, failed);
+                if (error == IoError.NotSupported)
+                {
+                    Counters.EndUnknownUnmap(elapsedNs, failed);
+                }
+                else
+                {
+                    Counters.EndUnmap(length, elapsedNs, failed);
+                }
+
                 break;
             case MemberOperation.Close:
-                Counters.Queue--;
+                Counters.EndClose();
                 break;
             case MemberOperation.Presence:
                 break;   // no request for data: nothing can overtake it
             default:
-                Counters.WriteOperations++;
-                Counters.WriteBytes += length;
                 if (_handles.Metadata is { } written && written.Contains(offset))
                 {
                     Counters.NoteMetadataWrite(length);
                 }
 
-                Counters.EndWrite(elapsedNs, failed);
+                Counters.EndWrite(length, elapsedNs, failed);
                 break;
         }
     }

@@ -29,27 +29,22 @@ internal sealed class MeteredHandles(MeteredDisk owner)
     internal bool IsDisconnected => _isDisconnected;
 
     /// <summary>The gate of the pool's lease; null: no lease is held. Read on any lane.</summary>
-    internal LeaseGate? Gate
-    {
-        get => _gate;
-        set => _gate = value;
-    }
+    internal LeaseGate? Gate => _gate;
 
     /// <summary>Whether a flush through any handle has failed while the device was there. Read on any lane.</summary>
     internal bool HasFailedFlush => _hasFailedFlush;
 
     /// <summary>Where the metadata is; null: not known, so everything counts as data. Read on any lane.</summary>
-    internal MetadataAreas? Metadata
-    {
-        get => _metadata;
-        set => _metadata = value;
-    }
+    internal MetadataAreas? Metadata => _metadata;
 
-    internal bool SkipsFlush
-    {
-        get => _skipsFlush;
-        set => _skipsFlush = value;
-    }
+    /// <summary>Whether what the device has acknowledged counts as durable. Read on any lane.</summary>
+    internal bool SkipsFlush => _skipsFlush;
+
+    /// <summary>A pool uses the disk.</summary>
+    internal void Use(LeaseGate? gate, bool skipsFlush) => (_gate, _skipsFlush) = (gate, skipsFlush);
+
+    /// <summary>Counts requests to these areas as metadata.</summary>
+    internal void CountMetadata(MetadataAreas areas) => _metadata = areas;
 
     /// <summary>A flush has failed. Called on any lane; nothing takes it back, so two lanes need not agree.</summary>
     internal void NoteFailedFlush() => _hasFailedFlush = true;

@@ -6,6 +6,7 @@ namespace TierSpaces.Engine.Devices;
 internal sealed class DiskPath(string uri, IDisk disk)
 {
     private volatile bool _isFailed;
+    private bool _isTried;   // now; used on the owner's lane
 
     /// <summary>URI by which it was opened.</summary>
     internal string Uri => uri;
@@ -28,6 +29,9 @@ internal sealed class DiskPath(string uri, IDisk disk)
         }
     }
 
-    /// <summary>Whether it is being tried, see <see cref="MultipathDisk.Try"/>; on the owner's lane.</summary>
-    internal bool IsTried { get; set; }
+    /// <summary>Begins to try it, see <see cref="MultipathDisk.Try"/>, if it cannot be used and is there; on the owner's lane.</summary>
+    internal bool TryBegin() => !_isTried && !IsUsable && disk.IsPresent && (_isTried = true);
+
+    /// <summary>It has been tried.</summary>
+    internal void EndTry() => _isTried = false;
 }

@@ -111,9 +111,8 @@ internal sealed class MultipathDisk : IDisk
     /// <summary>Tries a path that has failed and is there, with one read. It is used again when that succeeds.</summary>
     internal async LaneTask<Nothing> Try(DiskPath path)
     {
-        if (!path.IsTried && !path.IsUsable && path.Disk.IsPresent)
+        if (path.TryBegin())
         {
-            path.IsTried = true;
             IoBuffer block = Lane.Buffers.Rent(BufferPool.Alignment);
             if (await path.Disk.Read(0, block) == IoError.None)
             {
@@ -121,7 +120,7 @@ internal sealed class MultipathDisk : IDisk
             }
 
             Lane.Buffers.Return(block);
-            path.IsTried = false;
+            path.EndTry();
         }
 
         return default;
@@ -495,7 +494,13 @@ internal sealed class MultipathDisk : IDisk
         internal IDisk Disk => disk;
 
         /// <summary>Requests of this lane that are under way on it.</summary>
-        internal int InFlight { get; set; }
+        internal int InFlight { get; private set; }
+
+        /// <summary>A request of this lane has begun on it.</summary>
+        internal void Begin() => InFlight++;
+
+        /// <summary>A request of this lane has ended on it.</summary>
+        internal void End() => InFlight--;
 
         /// <summary>Requests of this lane that were given to it.</summary>
         internal long Requests { get; set; }

@@ -46,7 +46,7 @@ internal sealed class PathRequest : LaneTaskSource<IoError>
     private void Follow(MultipathDisk.Use use, LaneTask<IoError> below)
     {
         _use = use;
-        use.InFlight++;
+        use.Begin();
         _followed = below.GetAwaiter();
         _followed.UnsafeOnCompleted(_resume);
     }
@@ -69,7 +69,7 @@ internal sealed class PathRequest : LaneTaskSource<IoError>
         IoError error = _followed.GetResult();
         _followed = default;
         MultipathDisk.Use use = _use!;
-        use.InFlight--;
+        use.End();
         if (_disk.Next(this, use, error, ref _tried) is { } other)
         {
             Follow(other, _disk.Submit(other, this));

@@ -48,8 +48,7 @@ public sealed class RawDisk : IDisk
         _device = device;
         _users = users;
         _reported = users.Failures;
-        _file = lane.AddFile(device.Descriptor, device.IsForeign ? device.SizeBytes : 0);
-        _file.Guard = users.Guard;
+        _file = lane.AddFile(device.Descriptor, device.IsForeign ? device.SizeBytes : 0, users.Guard);
         _tryPageCache = device.Access == DiskAccess.Buffered && !device.IsForeign;
         _unaligned = device.Access == DiskAccess.Direct ? new UnalignedAccess(this, device) : null;
         _ranges = new RawRanges(this, device, _file, _unaligned);
@@ -175,7 +174,7 @@ public sealed class RawDisk : IDisk
     }
 
     /// <inheritdoc/>
-    void IDisk.GuardCalls(ICallCondition? condition) => _users.Guard.Condition = condition;
+    void IDisk.GuardCalls(ICallCondition? condition) => _users.Guard.Require(condition);
 
     /// <inheritdoc/>
     public DiskShare Share()

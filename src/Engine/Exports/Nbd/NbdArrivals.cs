@@ -62,7 +62,7 @@ internal sealed class NbdArrivals(
         }
 
         parts.NoteWaiting(false, 0);
-        request.ArrivedNs = _arrivedNs;
+        request.NoteArrival(_arrivedNs);
         _arrivedNs = 0;
         receiver.Consume(NbdRequestHeader.Size);
         _afterLargeWrite = hasPayload && header.Length > NbdReceiver.LargestAssembled;

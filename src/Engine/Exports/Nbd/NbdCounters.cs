@@ -7,43 +7,51 @@ namespace TierSpaces.Engine.Exports.Nbd;
 public sealed class NbdCounters
 {
     /// <summary>Reads completed.</summary>
-    public long Reads { get; set; }
+    public long Reads { get; private set; }
 
     /// <summary>Bytes read.</summary>
-    public long BytesRead { get; set; }
+    public long BytesRead { get; private set; }
 
     /// <summary>Writes completed.</summary>
-    public long Writes { get; set; }
+    public long Writes { get; private set; }
 
     /// <summary>Bytes written.</summary>
-    public long BytesWritten { get; set; }
+    public long BytesWritten { get; private set; }
 
     /// <summary>Flushes completed.</summary>
-    public long Flushes { get; set; }
+    public long Flushes { get; private set; }
 
     /// <summary>Trims completed.</summary>
-    public long Unmaps { get; set; }
+    public long Unmaps { get; private set; }
 
     /// <summary>Bytes given back.</summary>
-    public long BytesUnmapped { get; set; }
+    public long BytesUnmapped { get; private set; }
 
     /// <summary>Zeroings completed.</summary>
-    public long Zeroings { get; set; }
+    public long Zeroings { get; private set; }
 
     /// <summary>Bytes zeroed.</summary>
-    public long BytesZeroed { get; set; }
+    public long BytesZeroed { get; private set; }
 
     /// <summary>Cache hints and status queries completed.</summary>
-    public long Queries { get; set; }
+    public long Queries { get; private set; }
 
     /// <summary>Requests answered with an error, refused ones included.</summary>
-    public long Errors { get; set; }
+    public long Errors { get; private set; }
 
     /// <summary>Connections that entered transmission since the start.</summary>
-    public long ConnectionsMade { get; set; }
+    public long ConnectionsMade { get; private set; }
 
     /// <summary>Connections in transmission now.</summary>
-    public long Connections { get; set; }
+    public long Connections { get; private set; }
+
+    internal void NoteConnected()
+    {
+        ConnectionsMade++;
+        Connections++;
+    }
+
+    internal void NoteDisconnected() => Connections--;
 
     internal void Count(NbdCommand command, long bytes, bool succeeded)
     {

@@ -52,7 +52,7 @@ public sealed class NbdExport
     public bool IsSuspended => _suspensions > 0;
 
     /// <summary>Traces that record its requests now, see <see cref="RequestTrace"/>.</summary>
-    internal int Traces { get; set; }
+    internal int Traces { get; private set; }
 
     internal byte[] NameBytes { get; private set; }
 
@@ -106,15 +106,20 @@ public sealed class NbdExport
     internal void Attach(IExportClient client)
     {
         _clients.Add(client);
-        Counters.ConnectionsMade++;
-        Counters.Connections++;
+        Counters.NoteConnected();
     }
 
     internal void Detach(IExportClient client)
     {
         _clients.Remove(client);
-        Counters.Connections--;
+        Counters.NoteDisconnected();
     }
+
+    /// <summary>A trace records its requests from now on.</summary>
+    internal void BeginTrace() => Traces++;
+
+    /// <summary>A trace has ended.</summary>
+    internal void EndTrace() => Traces--;
 
     internal void BeginCall() => _running++;
 

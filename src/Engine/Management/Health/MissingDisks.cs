@@ -19,7 +19,6 @@ namespace TierSpaces.Engine.Management;
 internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, PoolOpener opener, Rejoins rejoins, RepairService repairs)
 {
     private const long ForgetDeparturesNs = 3_600_000_000_000;
-    private const int DoublingsMax = 10;
     private const long SharedCauseNs = 5_000_000_000;
 
     private readonly LaneSignal _lookEnded = new();
@@ -98,7 +97,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
                 continue;
             }
 
-            absence.NotBeforeNs = NextTry(absence);
+            absence.AwaitNextTry(core.Lane.NowNs, core.Options.Healing.ReturnPollNs);
             if (await rejoins.Rejoin(managed, pool, number))
             {
                 await repairs.StartRepairs(managed);
@@ -132,7 +131,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
         HashSet<DiskNumber> missing = [.. pool.MissingDisks];
         foreach ((DiskNumber number, Absence absence) in managed.Absences.ToArray())
         {
-            absence.IsMissing &= missing.Contains(number);
+            absence.NoteLook(absence.IsMissing && missing.Contains(number));
             if (!absence.IsMissing && core.Lane.NowNs - absence.SinceNs > ForgetDeparturesNs)
             {
                 managed.Absences.Remove(number);
@@ -148,9 +147,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
 
             if (!absence.IsMissing)
             {
-                absence.IsMissing = true;
-                absence.SinceNs = core.Lane.NowNs;
-                absence.NotBeforeNs = NextTry(absence);
+                absence.Leave(core.Lane.NowNs, core.Options.Healing.ReturnPollNs);
                 DiscountSharedCause(managed);
             }
         }
@@ -163,11 +160,9 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
     private void DiscountSharedCause(ManagedPool managed)
     {
         Absence[] together = [.. managed.Absences.Values.Where(absence => absence.IsMissing && core.Lane.NowNs - absence.SinceNs <= SharedCauseNs)];
-        foreach (Absence absence in together.Where(absence => together.Length > 1 && !absence.IsShared))
+        if (together.Length > 1)
         {
-            absence.IsShared = true;
-            absence.Departures--;
-            absence.NotBeforeNs = absence.SinceNs + core.Options.Healing.ReturnPollNs;
+            Array.ForEach(together, absence => absence.Discount(core.Options.Healing.ReturnPollNs));
         }
     }
 
@@ -185,13 +180,6 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
 
         disk.IsLookedFor = false;
         disk.NextLookNs = core.Lane.NowNs + core.Options.Healing.ReturnPollNs;
-    }
-
-    /// <summary>Returns the time of the next look at a disk that has just left, or could not rejoin.</summary>
-    private long NextTry(Absence absence)
-    {
-        absence.IsShared = false;
-        return core.Lane.NowNs + (core.Options.Healing.ReturnPollNs << Math.Min(absence.Departures++, DoublingsMax));
     }
 
     private bool CanDrain(ManagedPool managed, Pool pool, DiskNumber number) =>
@@ -217,7 +205,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
         await opener.OfferOrOpen(disk);
         if (core.Disks.AbsenceOf(disk) is { } absence)
         {
-            absence.IsMissing = core.Disks.IsAway(disk);   // should it leave again at once, that is another departure
+            absence.NoteLook(isMissing: core.Disks.IsAway(disk));
         }
 
         return default;

@@ -36,7 +36,7 @@ internal sealed class Rejoins(SubsystemCore core, VirtualDiskOpener disks)
             : $"Physical disk {name} is back but cannot take part: {joined.Reason}");
         if (joined.Succeeded)
         {
-            managed.Joins++;
+            managed.NoteJoined();
             await disks.OpenFailed(managed);
         }
 

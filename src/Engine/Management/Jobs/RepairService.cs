@@ -196,7 +196,7 @@ public sealed class RepairService
         RegenerateStep regenerate = job.Spec.Steps.OfType<RegenerateStep>().Single();
         if (!regenerate.GivesUpMissing)
         {
-            regenerate.GivesUpMissing = true;
+            regenerate.GiveUpMissing();
             if (job.Step is not (ResyncStep or RegenerateStep) && regenerate.BytesToMove > 0)
             {
                 job.BeginAgain();

@@ -23,7 +23,7 @@ internal sealed class PoolOpenings(ILane lane, PoolTable pools)
 
     /// <summary>Notes that a pool is being opened, or what is being done now.</summary>
     internal void Show(ManagedPool pool, string step) =>
-        pool.Opening = (pool.Opening ?? new PoolOpeningState(lane.NowNs, lane.UtcNow, "")) with { Step = step };
+        pool.ShowOpening((pool.Opening ?? new PoolOpeningState(lane.NowNs, lane.UtcNow, "")) with { Step = step });
 
     /// <summary>Shows for which of its disks each pool that is being opened waits.</summary>
     internal void ShowDisks(IReadOnlyCollection<RegisteredDisk> unopened)
@@ -43,7 +43,7 @@ internal sealed class PoolOpenings(ILane lane, PoolTable pools)
     /// <summary>Notes that the opening of a pool has ended.</summary>
     internal void End(ManagedPool pool)
     {
-        pool.Opening = null;
+        pool.EndOpening();
         _looks.NotifyAll();
     }
 

@@ -119,7 +119,7 @@ public sealed class PoolService
     /// </summary>
     public Task<bool> ForceAsync(Guid id) => _core.Verbs.Change(() =>
     {
-        _core.Pools.GetOrAdd(new PoolId(id)).Lease.IsForced = true;
+        _core.Pools.GetOrAdd(new PoolId(id)).Lease.Force();
         return LaneTask.FromResult(true);
     });
 

@@ -43,7 +43,7 @@ public sealed class TierService
 
         (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = ChangedTier(id, request);
         Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
-        disk.Description = changed;
+        disk.Redescribe(changed);
         return id;
     });
 

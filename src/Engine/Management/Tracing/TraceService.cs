@@ -49,7 +49,7 @@ public sealed class TraceService
         ILane lane = disk.Lane;
         (TraceRing ring, long startNs) = await disk.Ask(_ =>
         {
-            export.Traces++;
+            export.BeginTrace();
             return (RequestTrace.Begin(), lane.NowNs);
         });
         return new DiskTrace(disk, export, ring, name, startNs);
@@ -60,7 +60,7 @@ public sealed class TraceService
         ILane lane = trace.Disk.Lane;
         (TraceSpan[] spans, long endNs) = await trace.Disk.Ask(_ =>
         {
-            trace.Export.Traces--;
+            trace.Export.EndTrace();
             TraceSpan[] copy = trace.Ring.Copy();
             RequestTrace.End();
             return (copy, lane.NowNs);

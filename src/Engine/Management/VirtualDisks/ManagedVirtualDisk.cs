@@ -27,6 +27,7 @@ internal sealed class ManagedVirtualDisk : IDiskLane
     private readonly ILane _control;
     private VirtualDiskDescription _description;
     private OpenDiskStatus _status;   // published by its lane
+    private long _joinsSeen = long.MaxValue;   // disks that had joined its pools when it was last looked whether it has failed since
 
     private ManagedVirtualDisk(OpenVirtualDisk open, ILane control, OpenDiskStatus status, OpenDiskSnapshot snapshot)
     {
@@ -41,16 +42,8 @@ internal sealed class ManagedVirtualDisk : IDiskLane
     /// <summary>Lane of the virtual disk.</summary>
     public ILane Lane => _open.Lane;
 
-    /// <summary>The description as the control lane knows it. The virtual disk takes a new one before any action that is sent later begins.</summary>
-    internal VirtualDiskDescription Description
-    {
-        get => _description;
-        set
-        {
-            _description = value;
-            Ask(open => open.Description = value).Forget();
-        }
-    }
+    /// <summary>The description as the control lane knows it.</summary>
+    internal VirtualDiskDescription Description => _description;
 
     /// <summary>State of the virtual disk, for code that cannot wait for its lane: what its lane has published last, at most a tenth of a second ago.</summary>
     internal OpenDiskStatus Status => Lane == _control ? OpenDiskStatus.Of(_open) : Volatile.Read(ref _status);
@@ -73,11 +66,8 @@ internal sealed class ManagedVirtualDisk : IDiskLane
 
     internal bool IsExported => Export is not null;
 
-    /// <summary>Disks that had joined its pools when it was last looked whether it has failed since.</summary>
-    internal long JoinsSeen { get; set; } = long.MaxValue;
-
     /// <summary>Whether it is to be opened again as soon as no commit that concerns it is undecided.</summary>
-    internal bool AwaitsDecision { get; set; }
+    internal bool AwaitsDecision { get; private set; }
 
     /// <summary>Reason why the virtual disk is not exported although it should be; empty otherwise.</summary>
     internal string ExportProblem { get; private set; } = "";
@@ -110,6 +100,29 @@ internal sealed class ManagedVirtualDisk : IDiskLane
 
     /// <summary>Looks at the virtual disk on its lane and returns the result on the control lane.</summary>
     internal LaneTask<T> Ask<T>(Func<OpenVirtualDisk, T> look) => Call(open => LaneTask.FromResult(look(open)));
+
+    /// <summary>The pool remembers the disk in another way from now on. The virtual disk knows it before any action that is sent later begins.</summary>
+    internal void Redescribe(VirtualDiskDescription description)
+    {
+        _description = description;
+        Call(open =>
+        {
+            open.Redescribe(description);
+            return LaneTask.FromResult(description);
+        }).Forget();
+    }
+
+    /// <summary>It is opened again as soon as no commit that concerns it is undecided.</summary>
+    internal void AwaitDecision() => AwaitsDecision = true;
+
+    /// <summary>Looks whether it is to be opened again because disks have joined its pools since the last look.</summary>
+    /// <param name="joins">Disks that have joined its pools so far.</param>
+    internal bool HasFailedLate(long joins)
+    {
+        bool isLate = Status.IsToBeReopened && _joinsSeen < joins && !AwaitsDecision;
+        _joinsSeen = joins;
+        return isLate;
+    }
 
     /// <summary>Takes the description over that a function below has changed.</summary>
     internal async LaneTask<VirtualDiskDescription> TakeDescription() => _description = await Ask(static open => open.Description);

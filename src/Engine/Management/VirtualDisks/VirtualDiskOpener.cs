@@ -56,7 +56,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         {
             ManagedVirtualDisk opened = await ManagedVirtualDisk.Take(
                 await VirtualDiskStack.Open(managed.Pool!, disk.Id, lane ?? core.DataLanes.LeastLoaded(core.Pools)), core.Lane);
-            opened.Description = opened.Description with { IsConnected = disk.IsConnected };
+            opened.Redescribe(opened.Description with { IsConnected = disk.IsConnected });
             managed.Add(opened);
             managed.Unopened.Remove(disk.Id);
             await AttachOpened(opened);
@@ -124,7 +124,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
             return await ReopenAttached(owner, disk);
         }
 
-        disk.AwaitsDecision = true;
+        disk.AwaitDecision();
         await DiskExports.Stop(disk);
         return default;
     }
@@ -166,9 +166,7 @@ internal sealed class VirtualDiskOpener(SubsystemCore core, DiskExports exports,
         foreach (ManagedVirtualDisk disk in managed.VirtualDisks.Values.ToArray())
         {
             long joins = managed.Joins + (disk.Status.RemotePool is { } remote ? core.Pools.Find(remote)?.Joins ?? 0 : 0);
-            bool isLate = disk.Status.IsToBeReopened && disk.JoinsSeen < joins && !disk.AwaitsDecision;
-            disk.JoinsSeen = joins;
-            if (isLate)
+            if (disk.HasFailedLate(joins))
             {
                 await ReopenOnceDecided(managed, disk);
             }

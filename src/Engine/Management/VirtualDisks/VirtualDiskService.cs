@@ -79,7 +79,7 @@ public sealed class VirtualDiskService
     {
         (ManagedPool managed, ManagedVirtualDisk disk, VirtualDiskDescription changed) = _decisions.Changed(id, change);
         Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(changed)), changed.FriendlyName);
-        disk.Description = changed;
+        disk.Redescribe(changed);
         await disk.Ask(open => Apply(open, changed));
         await DiskExports.Rename(disk, changed.FriendlyName);
         return new Changed(managed.Id, changed.Id, []);
@@ -142,7 +142,7 @@ public sealed class VirtualDiskService
                 Commits.Require(result, description.FriendlyName);
             }
 
-            disk.Description = description with { IsConnected = true };
+            disk.Redescribe(description with { IsConnected = true });
         }
 
         return new Changed(managed.Id, description.Id, remarks);
@@ -175,7 +175,7 @@ public sealed class VirtualDiskService
             IReadOnlyList<string> remarks = await FlushForDisconnect(disk, isUsable);
             VirtualDiskDescription description = disk.Description with { IsConnected = false };
             Commits.Require(await managed.Pool!.Commit(new VirtualDiskChanged(description)), description.FriendlyName);
-            disk.Description = description;
+            disk.Redescribe(description);
             await DiskExports.Stop(disk);
             _exports.Forget(id);
             return new Changed(managed.Id, description.Id, remarks);
@@ -282,13 +282,9 @@ public sealed class VirtualDiskService
     /// <summary>Lets an open virtual disk go by settings that its pool has committed.</summary>
     private static bool Apply(OpenVirtualDisk open, VirtualDiskDescription changed)
     {
-        open.Disk.IsReadOnly = changed.IsReadOnly;
+        open.Disk.Redescribe(changed);
         open.Tiering?.LoadSettings();
-        if (open.Cache is { } cache)
-        {
-            cache.Settings = changed.Destage;
-        }
-
+        open.Cache?.TakeSettings(changed.Destage);
         return true;
     }
 

@@ -28,6 +28,7 @@ internal sealed class LeaseHolder
     private readonly Dictionary<MemberDisk, LeaseDisk> _disks = [];
     private readonly LaneSignal _ended = new();
     private PresentMembers? _members;
+    private Action<string>? _lost;
     private ulong _counter = 1;
     private bool _isRunning;
     private bool _isClosing;
@@ -55,14 +56,13 @@ internal sealed class LeaseHolder
     /// <summary>Tells whether the lease runs.</summary>
     internal LeaseGate Gate { get; }
 
-    /// <summary>Told with the reason when the pool belongs to another host.</summary>
-    internal Action<string>? Lost { get; set; }
-
     /// <summary>Time on the wall clock since which requests are held back because the lease does not run; null: it runs.</summary>
     internal DateTimeOffset? PausedSince { get; private set; }
 
-    /// <summary>The members from now on.</summary>
-    internal void Use(PresentMembers members) => _members = members;
+    /// <summary>The pool is open under the lease.</summary>
+    /// <param name="members">Its members from now on.</param>
+    /// <param name="lost">Told with the reason when the pool belongs to another host.</param>
+    internal void Use(PresentMembers members, Action<string> lost) => (_members, _lost) = (members, lost);
 
     /// <summary>Renews until the pool is closed.</summary>
     internal void Start()
@@ -139,7 +139,7 @@ internal sealed class LeaseHolder
         if (WhoIsAbove(done) is { } other)
         {
             Gate.Shut();
-            Lost?.Invoke(other);
+            _lost?.Invoke(other);
         }
         else if (AreMajorities(before, done))
         {

@@ -35,7 +35,10 @@ internal sealed class LeaseTaker
     private long _notBeforeNs;           // no claim is made before
 
     /// <summary>Whether the user has said that the host which holds the pool is off.</summary>
-    internal bool IsForced { get; set; }
+    internal bool IsForced { get; private set; }
+
+    /// <summary>An administrator says that the host which holds the lease is off.</summary>
+    internal void Force() => IsForced = true;
 
     /// <summary>Makes one step.</summary>
     /// <param name="environment">Environment of the pool.</param>

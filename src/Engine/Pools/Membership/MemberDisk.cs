@@ -12,7 +12,7 @@ namespace TierSpaces.Engine.Pools;
 //  2. No superblock is written over the slot of Newest.
 //  3. ENOSPC is never a failure of the disk: the write waits and is tried again each second until it succeeds, the disk
 //     fails, or the pool gives up the disk.
-//  4. While SkipsFlush is set no flush reaches the device, from here or from virtual disks.
+//  4. While the pool is declared power-protected no flush reaches the device, from here or from virtual disks.
 
 /// <summary>One present member of a pool.</summary>
 internal sealed class MemberDisk
@@ -20,20 +20,33 @@ internal sealed class MemberDisk
     private const long RetryNs = 1_000_000_000;
 
     private readonly ILane _lane;
-    private bool _skipsFlush;
+    private Action<MemberDisk>? _waitsForSpace;   // told each time a write has to wait for space
+    private LeaseGate? _gate;
+    private bool _skipsFlush;                     // the pool is declared power-protected
+    private int _metadataWrites;                  // groups and checkpoints that are on their way to it
+    private long _restsUntilNs;                   // until then it is not chosen for the metadata, because it was slow
+    private bool _failsWhenFull;                  // a write fails at once for lack of space, instead of waiting
 
-    internal MemberDisk(ILane lane, IDisk disk, DiskLabel label)
+    /// <summary>A disk with a label.</summary>
+    /// <param name="lane">Lane of the pool.</param>
+    /// <param name="disk">The disk.</param>
+    /// <param name="label">Its label.</param>
+    /// <param name="newest">The newest superblock on it; null: it has none yet.</param>
+    /// <param name="isForming">Whether it is still being added.</param>
+    internal MemberDisk(ILane lane, IDisk disk, DiskLabel label, Superblock? newest = null, bool isForming = false)
     {
         _lane = lane;
         Disk = disk;
         Label = label;
+        Newest = newest;
+        IsForming = isForming;
         bool isPossible = DiskLayout.TryCreate(label.DiskBytes, label.Slabs, out DiskLayout layout, out _);
         Invariant.That(isPossible, "A label that was decoded describes a possible layout.");
         Layout = layout;
         if (disk is MeteredDisk metered)
         {
             long end = layout.SlabOffset(layout.SlabCount);
-            metered.Metadata = new MetadataAreas(layout.SlabArea, layout.Slabs.Stride, layout.Slabs.ChecksumBytes, end);
+            metered.CountMetadata(new MetadataAreas(layout.SlabArea, layout.Slabs.Stride, layout.Slabs.ChecksumBytes, end));
         }
 
         Checkpoints = new CheckpointStore(this);
@@ -50,56 +63,92 @@ internal sealed class MemberDisk
     internal CheckpointStore Checkpoints { get; }
 
     /// <summary>The newest superblock on the disk; null on a disk that has none yet.</summary>
-    internal Superblock? Newest { get; set; }
+    internal Superblock? Newest { get; private set; }
 
     /// <summary>Whether superblocks written now say that the disk is still being added.</summary>
-    internal bool IsForming { get; set; }
-
-    /// <summary>Whether flushes are left out, those of virtual disks too: the pool is declared power-protected.</summary>
-    internal bool SkipsFlush
-    {
-        set
-        {
-            _skipsFlush = value;
-            if (Disk is MeteredDisk metered)
-            {
-                metered.SkipsFlush = value;
-            }
-        }
-    }
+    internal bool IsForming { get; private set; }
 
     /// <summary>Whether it has lost what it once held: an old copy, or a disk that confirmed writes it did not keep.</summary>
-    internal bool IsForgetful { get; set; }
+    internal bool IsForgetful { get; private set; }
 
     /// <summary>The journal that it has confirmed while it was a metadata disk of this session.</summary>
-    internal JournalPosition JournalEnd { get; set; }
+    internal JournalPosition JournalEnd { get; private set; }
 
-    /// <summary>Groups and checkpoints that are on their way to it; it becomes no metadata disk while there are any.</summary>
-    internal int MetadataWrites { get; set; }
+    /// <summary>Whether groups or checkpoints are on their way to it; it becomes no metadata disk meanwhile.</summary>
+    internal bool TakesMetadata => _metadataWrites > 0;
 
-    /// <summary>Time until which it is not chosen for the metadata, because it was slow; 0: it may be chosen.</summary>
-    internal long RestsUntilNs { get; set; }
-
-    /// <summary>Whether a write fails at once for lack of space, instead of waiting.</summary>
-    internal bool FailsWhenFull { get; set; }
+    /// <summary>Whether it may be chosen for the metadata: none are on their way to it, and it does not rest.</summary>
+    internal bool IsFreeForMetadata => !TakesMetadata && _restsUntilNs <= _lane.NowNs;
 
     /// <summary>Time at which the file system below became full, or 0.</summary>
     internal long FullSinceNs { get; private set; }
 
-    /// <summary>Told each time a write has to wait for space.</summary>
-    internal Action<MemberDisk>? WaitsForSpace { get; set; }
-
     /// <summary>Name for messages.</summary>
     internal string Name => $"disk {Number} ({Disk.Identity.Uri})";
 
-    /// <summary>Requests to it wait while a lease does not run; null: for none.</summary>
-    internal void SetGate(LeaseGate? gate)
+    /// <summary>The pool begins to use the disk: a member, or one that is about to be.</summary>
+    /// <param name="waitsForSpace">Told each time a write has to wait for space.</param>
+    /// <param name="isPowerProtected">Whether the pool is declared power-protected.</param>
+    /// <param name="gate">Requests to it wait while this lease does not run; null: for none.</param>
+    internal void Attach(Action<MemberDisk> waitsForSpace, bool isPowerProtected, LeaseGate? gate)
     {
-        if (Disk is MeteredDisk metered)
+        _waitsForSpace = waitsForSpace;
+        Use(gate, isPowerProtected);
+    }
+
+    /// <summary>Requests to it wait while a lease does not run; null: for none.</summary>
+    internal void SetGate(LeaseGate? gate) => Use(gate, _skipsFlush);
+
+    /// <summary>The pool is declared power-protected, or is not any more. While it is, flushes are left out, those of virtual disks too.</summary>
+    internal void DeclarePowerProtected(bool isDeclared)
+    {
+        if (_skipsFlush != isDeclared)
         {
-            metered.Gate = gate;
+            Use(_gate, isDeclared);
         }
     }
+
+    /// <summary>Begins to add the disk. A full file system refuses it, instead of holding the pool up.</summary>
+    internal void BeginForming()
+    {
+        IsForming = true;
+        FailWhenFull();
+    }
+
+    /// <summary>The disk has everything that a new member needs.</summary>
+    internal void EndForming()
+    {
+        BecomeMember();
+        WaitWhenFull();
+    }
+
+    /// <summary>Superblocks written from now on say that the disk is a member.</summary>
+    internal void BecomeMember() => IsForming = false;
+
+    /// <summary>A write that finds no space fails from now on; one that waits fails at its next try.</summary>
+    internal void FailWhenFull() => _failsWhenFull = true;
+
+    /// <summary>A write that finds no space waits from now on.</summary>
+    internal void WaitWhenFull() => _failsWhenFull = false;
+
+    /// <summary>The disk has been compared with what the pool knows that it held.</summary>
+    internal void Judge(ReturnVerdict verdict) => IsForgetful = verdict == ReturnVerdict.Less;
+
+    /// <summary>Returns the disk as one that is not a member and has lost what it once held.</summary>
+    internal MemberDisk AsForgetful() => new(_lane, Disk, Label, Newest) { IsForgetful = true };
+
+    /// <summary>A group or a checkpoint is on its way to the disk.</summary>
+    internal void BeginMetadata() => _metadataWrites++;
+
+    /// <summary>A group or a checkpoint is on the disk, or has failed.</summary>
+    internal void EndMetadata() => _metadataWrites--;
+
+    /// <summary>The disk has confirmed the journal up to a position.</summary>
+    internal void ConfirmJournal(JournalPosition end) => JournalEnd = end;
+
+    /// <summary>The disk was slow: for some time it is not chosen for the metadata.</summary>
+    /// <param name="restNs">The time, in nanoseconds.</param>
+    internal void Rest(long restNs) => _restsUntilNs = _lane.NowNs + restNs;
 
     internal PoolBlock Place(long offset) => new(Label.Pool, Label.Disk, offset / PoolBlock.Size);
 
@@ -109,7 +158,7 @@ internal sealed class MemberDisk
     internal async LaneTask<IoError> Write(long offset, ReadOnlyMemory<byte> source)
     {
         IoError error = await MetadataIo.Write(_lane, Disk, offset, source);
-        while (error == IoError.NoSpace && !FailsWhenFull)
+        while (error == IoError.NoSpace && !_failsWhenFull)
         {
             await WaitForSpace();
             error = await MetadataIo.Write(_lane, Disk, offset, source);
@@ -214,10 +263,19 @@ internal sealed class MemberDisk
         return await Read(offset, read) == IoError.None && read.AsSpan().SequenceEqual(expected);
     }
 
+    private void Use(LeaseGate? gate, bool skipsFlush)
+    {
+        (_gate, _skipsFlush) = (gate, skipsFlush);
+        if (Disk is MeteredDisk metered)
+        {
+            metered.Use(gate, skipsFlush);
+        }
+    }
+
     private async LaneTask WaitForSpace()
     {
         FullSinceNs = FullSinceNs == 0 ? _lane.NowNs : FullSinceNs;
-        WaitsForSpace?.Invoke(this);
+        _waitsForSpace?.Invoke(this);
         await _lane.Delay(RetryNs);
     }
 }

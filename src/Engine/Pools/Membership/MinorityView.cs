@@ -39,7 +39,7 @@ internal static class MinorityView
         PoolView forced = Of(newest, chosen, members);
         foreach (PoolScan scan in chosen)
         {
-            MemberDisk disk = new(lane, scan.Disk, scan.Label!) { Newest = scan.Superblock };
+            MemberDisk disk = new(lane, scan.Disk, scan.Label!, scan.Superblock);
             ulong durable = forced.IsMetadata(disk.Number) ? scan.Superblock!.DurableSequence : 0;   // what others know of may be on disks that are not there
             IoError error = await disk.WriteSuperblock(scan.Superblock! with { Epoch = forced.Rank.Epoch, View = forced, DurableSequence = durable });
             Invariant.That(error == IoError.None, "An overlay takes every write.");

@@ -21,7 +21,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
         "holds less than when it left the pool: it is an older copy, or it has lost writes that it confirmed. Everything on it is stale until it has been copied again.";
 
     /// <summary>Told when everything on a disk outside the view has durably been marked stale, before it joins.</summary>
-    internal Action<DiskNumber>? MarkedStale { get; set; }
+    internal required Action<DiskNumber> MarkedStale { get; init; }
 
     /// <summary>Whether a lane of virtual disks has not let go yet of a disk that left: it does not join before.</summary>
     internal required Func<DiskNumber, bool> IsOwed { get; init; }
@@ -85,7 +85,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
             return $"{scan.Disk.Identity.Uri} {ReturnRules.OtherHistoryReason}.";
         }
 
-        _outside[label.Number] = new MemberDisk(environment.Lane, scan.Disk, label) { Newest = scan.Superblock };
+        _outside[label.Number] = new MemberDisk(environment.Lane, scan.Disk, label, scan.Superblock);
         return "";
     }
 
@@ -169,8 +169,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
         foreach (MemberDisk joiner in joiners)
         {
             store.Attach(joiner);
-            joiner.IsForming = true;
-            joiner.FailsWhenFull = true;   // a full file system refuses the disk instead of holding the pool up
+            joiner.BeginForming();
             IoError error = await joiner.ClearAreas();
             error = error == IoError.None ? await store.PrepareLease(joiner) : error;
             bool isWritten = error == IoError.None && (await store.Superblocks.WriteSuperblocks(View, [joiner], clean: false)).Count == 1;
@@ -187,11 +186,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
 
     private async LaneTask<CommitResult> Join(List<MemberDisk> joiners)
     {
-        foreach (MemberDisk joiner in joiners)
-        {
-            joiner.IsForming = false;
-            joiner.FailsWhenFull = false;
-        }
+        joiners.ForEach(static joiner => joiner.EndForming());
 
         if (!await store.Views.ChangeView(new ViewPlan { Joiners = joiners }))
         {
@@ -315,7 +310,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
             return Refused($"The lease could not be written to {disk.Name} ({failed}).");
         }
 
-        disk.IsForming = false;
+        disk.BecomeMember();
         if (!await store.Views.ChangeView(new ViewPlan { Joiners = [disk] }))
         {
             return new CommitResult(CommitStatus.NoQuorum, store.End.LostReason);
@@ -343,7 +338,7 @@ internal sealed class PoolMembership(PoolEnvironment environment, MetadataStore 
             }
         }
 
-        MarkedStale?.Invoke(number);
+        MarkedStale(number);
         return CommitResult.Committed;
     }
 }

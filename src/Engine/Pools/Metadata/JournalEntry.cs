@@ -56,7 +56,11 @@ internal sealed record JournalEntry(MetadataBlock Header, uint Chain, ReadOnlyMe
         }
 
         IoError flushed = await member.Flush();
-        member.JournalEnd = flushed == IoError.None && entries.Count > 0 ? entries[^1].Position : member.JournalEnd;
+        if (flushed == IoError.None && entries.Count > 0)
+        {
+            member.ConfirmJournal(entries[^1].Position);
+        }
+
         return flushed;
     }
 

@@ -34,20 +34,18 @@ internal sealed class MemberViews(
     private readonly Witness _witness = new(environment.State, id);
     private readonly LeaverRecords _leavers = new(session, members, committed, superblocks);
     private readonly List<(DiskNumber Disk, LaneCompletion<CommitResult> Done)> _evictions = [];
+    private MetadataVoters? _voters;
 
     /// <summary>Told when a view with other members is in force, and when quorum is lost.</summary>
-    internal Action<MembershipChange>? MembershipChanged { get; set; }
+    internal event Action<MembershipChange>? MembershipChanged;
 
     /// <summary>Takes over a disk that failed and has left the view.</summary>
-    internal Action<MemberDisk>? OnEvicted { get; set; }
-
-    /// <summary>Told when a view is in force, before its changes are.</summary>
-    internal Action? Adopted { get; set; }
-
-    /// <summary>Gives members of the next view the newest metadata, where it has no metadata disk of the one before; returns those that hold it.</summary>
-    internal Func<IReadOnlyCollection<MemberDisk>, LaneTask<List<DiskNumber>>>? PromoteFromMemory { get; set; }
+    internal event Action<MemberDisk>? Evicted;
 
     private PoolView View => members.View;
+
+    /// <summary>Who chooses metadata disks after each change of the view, and where the next view has none of those before.</summary>
+    internal void Use(MetadataVoters voters) => _voters = voters;
 
     /// <summary>Takes a disk out of the view; completes when a view without it is in force.</summary>
     internal LaneTask<CommitResult> Evict(DiskNumber disk, string reason)
@@ -84,7 +82,7 @@ internal sealed class MemberViews(
             bool hasMetadata = staying.Exists(member => IsMetadataIn(plan, member.Number));
             if (canCarry && !hasMetadata && View.MembersVote)
             {
-                plan = plan with { Promoted = await PromoteFromMemory!(staying) };
+                plan = plan with { Promoted = await _voters!.PromoteFromMemory(staying) };
                 hasMetadata = plan.Promoted.Count > 0;
             }
 
@@ -241,13 +239,13 @@ internal sealed class MemberViews(
             changes.Add(new MembershipChange(MembershipChangeKind.Left, gone.Disk, reason));
             if (members.Remove(gone.Disk) is { } member && !plan.Leavers.Contains(gone.Disk))
             {
-                OnEvicted?.Invoke(member);
+                Evicted?.Invoke(member);
             }
         }
 
         changes.AddRange(plan.Joiners.Where(joiner => next.Contains(joiner.Number))
             .Select(static joiner => new MembershipChange(MembershipChangeKind.Joined, joiner.Number, "It joined the pool.")));
-        Adopted?.Invoke();
+        _voters?.Request();
         changes.ForEach(change => MembershipChanged?.Invoke(change));
         ReleaseEvictions();
     }

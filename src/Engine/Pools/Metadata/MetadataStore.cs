@@ -38,12 +38,10 @@ internal sealed class MetadataStore
         Superblocks = new SuperblockWriter(start, _committed, Members);
         Views = new MemberViews(environment, start.Id, start.Session, End, Members, _committed, Superblocks);
         Checkpoints = new StateCheckpoints(environment.Lane, End, Members, _committed, Superblocks, _commits, Kick);
-        _groups = new CommitGroups(environment.Lane, start.Session, End, Members, _committed, _commits, Views, Checkpoints, Superblocks);
         _voters = new MetadataVoters(environment.Lane, End, Members, _committed, Checkpoints, Views, Kick);
+        Views.Use(_voters);
+        _groups = new CommitGroups(environment.Lane, start.Session, End, Members, _committed, _commits, Views, _voters, Checkpoints, Superblocks);
         _scrub = new MetadataScrub(End, Members, _committed, Superblocks, Checkpoints);
-        Views.Adopted = _voters.Request;
-        Views.PromoteFromMemory = _voters.PromoteFromMemory;
-        _groups.Demoted = _voters.Rest;
         if (start.Lease is { } lease)
         {
             Hold(lease);
@@ -51,9 +49,10 @@ internal sealed class MetadataStore
     }
 
     /// <summary>Told of every record that has been applied.</summary>
-    internal Action<MetadataRecord>? Applied
+    internal event Action<MetadataRecord>? Applied
     {
-        set => _groups.Applied = value;
+        add => _groups.Applied += value;
+        remove => _groups.Applied -= value;
     }
 
     internal PoolId Id { get; }
@@ -138,12 +137,7 @@ internal sealed class MetadataStore
     }
 
     /// <summary>Prepares a disk for metadata: a member, or one that is about to be.</summary>
-    internal void Attach(MemberDisk disk)
-    {
-        disk.WaitsForSpace = _groups.OnWaitsForSpace;
-        disk.SkipsFlush = State.Pool?.IsPowerProtected == true;
-        disk.SetGate(Lease?.Gate);
-    }
+    internal void Attach(MemberDisk disk) => disk.Attach(_groups.OnWaitsForSpace, State.Pool?.IsPowerProtected == true, Lease?.Gate);
 
     /// <summary>Puts the session of the lease on a disk that is about to join; nothing to do where the pool has no lease.</summary>
     internal LaneTask<IoError> PrepareLease(MemberDisk disk) => Lease?.Prepare(disk) ?? LaneTask.FromResult(IoError.None);
@@ -201,7 +195,7 @@ internal sealed class MetadataStore
         if (Members.Full.Any())
         {
             End.Close();   // before their writes end: a full file system is not a failed disk
-            Array.ForEach([.. Members.Full], static member => member.FailsWhenFull = true);
+            Array.ForEach([.. Members.Full], static member => member.FailWhenFull());
         }
 
         await Run(() => WriteLast(clean));
@@ -227,9 +221,8 @@ internal sealed class MetadataStore
     private void Hold(LeaseHolder lease)
     {
         Lease = lease;
-        lease.Use(Members);
-        lease.Lost = Views.LosePool;
-        End.Lost = lease.Gate.Shut;
+        lease.Use(Members, Views.LosePool);
+        End.Lost += lease.Gate.Shut;
     }
 
     private void Kick()

@@ -25,7 +25,8 @@ internal sealed class MetadataVoters(
     internal async LaneTask Elect()
     {
         IsElectionDue = false;
-        List<DiskNumber> promoted = await Promote(members.All.Values.Where(IsFree), members.View.MetadataDisks, committed.State, committed.Head);
+        IEnumerable<MemberDisk> free = members.All.Values.Where(static disk => disk.IsFreeForMetadata);
+        List<DiskNumber> promoted = await Promote(free, members.View.MetadataDisks, committed.State, committed.Head);
         bool lackVotes = members.View.MembersVote && !members.View.Joining.IsEmpty;
         if (promoted.Count > 0 || lackVotes)
         {
@@ -37,15 +38,15 @@ internal sealed class MetadataVoters(
     internal LaneTask<List<DiskNumber>> PromoteFromMemory(IReadOnlyCollection<MemberDisk> staying)
     {
         (PoolState state, JournalPosition head) = committed.NewestWritten;
-        MemberDisk[] able = [.. staying.Where(disk => disk.MetadataWrites == 0 && members.All.ContainsKey(disk.Number))];
-        MemberDisk[] rested = Array.FindAll(able, IsFree);
+        MemberDisk[] able = [.. staying.Where(disk => !disk.TakesMetadata && members.All.ContainsKey(disk.Number))];
+        MemberDisk[] rested = Array.FindAll(able, static disk => disk.IsFreeForMetadata);
         return Promote(rested.Length > 0 ? rested : able, [], state, head);
     }
 
     /// <summary>Lets a disk rest that was slow.</summary>
     internal void Rest(MemberDisk disk)
     {
-        disk.RestsUntilNs = lane.NowNs + RestNs;
+        disk.Rest(RestNs);
         RequestAfterRest().Forget();
     }
 
@@ -58,8 +59,6 @@ internal sealed class MetadataVoters(
             requested();
         }
     }
-
-    private bool IsFree(MemberDisk disk) => disk.MetadataWrites == 0 && disk.RestsUntilNs <= lane.NowNs;
 
     private async LaneTask<List<DiskNumber>> Promote(
         IEnumerable<MemberDisk> candidates, IReadOnlyCollection<DiskNumber> current, PoolState state, JournalPosition head)

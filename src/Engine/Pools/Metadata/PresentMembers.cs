@@ -93,7 +93,7 @@ internal sealed class PresentMembers
     {
         if (!_end.IsClosed && _failures.TryAdd(disk.Number, reason))
         {
-            disk.FailsWhenFull = true;
+            disk.FailWhenFull();
             _table = null;
             _failed();
         }

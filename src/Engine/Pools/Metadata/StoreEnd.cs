@@ -21,7 +21,7 @@ internal sealed class StoreEnd
         : null;
 
     /// <summary>Told when the quorum is lost: nothing is held back in the hope of it.</summary>
-    internal Action? Lost { get; set; }
+    internal event Action? Lost;
 
     /// <summary>The majority of the votes is lost, or the pool belongs to another host.</summary>
     internal void LoseQuorum(string reason)

@@ -20,7 +20,10 @@ internal sealed class IntegrityLog(Journal journal)
     internal int Reserve { get; } = Math.Max(4, journal.Blocks / 8);
 
     /// <summary>Blocks kept free beside them for writing first writes again that are not judged yet.</summary>
-    internal int FirstWriteReserve { get; set; }
+    internal int FirstWriteReserve { get; private set; }
+
+    /// <summary>Keeps blocks free for writing first writes again that are not judged yet.</summary>
+    internal void KeepForFirstWrites(int blocks) => FirstWriteReserve = blocks;
 
     /// <summary>Whether others than the writeback may append <paramref name="blocks"/>.</summary>
     internal bool HasRoom(int blocks) => Journal.FreeBlocks >= Reserve + FirstWriteReserve + blocks;

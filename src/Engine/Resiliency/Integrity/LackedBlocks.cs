@@ -97,28 +97,13 @@ internal sealed class LackedBlocks(SpaceContext space, FlushClock clock)
             return;
         }
 
-        RegionLacks lacks = row.LacksAt(position);
-        lacks.Unknown |= regions;
-        for (int rest = regions; rest != 0; rest &= rest - 1)
-        {
-            DropNotes(lacks, BitOperations.TrailingZeroCount(rest));
-        }
+        _regions -= row.LacksAt(position).NoteUnknown(regions);
     }
 
     /// <summary>The marks of some regions of a position are about to be taken off.</summary>
     internal void Forget(SpaceRow row, int position, ushort regions)
     {
-        if (row.FindLacks(position) is not { } lacks)
-        {
-            return;
-        }
-
-        lacks.Unknown &= (ushort)~regions;
-        lacks.Doubtful &= (ushort)~regions;
-        for (int rest = regions; rest != 0; rest &= rest - 1)
-        {
-            DropNotes(lacks, BitOperations.TrailingZeroCount(rest));
-        }
+        _regions -= row.FindLacks(position)?.Forget(regions) ?? 0;
     }
 
     /// <summary>Whether blocks that a position can lack of a region need not differ there: it is not known, or too much to be copied on suspicion.</summary>
@@ -236,8 +221,7 @@ internal sealed class LackedBlocks(SpaceContext space, FlushClock clock)
         }
 
         _regions += lacks.Notes[region] is null ? 1 : 0;
-        ulong[] notes = lacks.Notes[region] ??= new ulong[_words];
-        lacks.Doubtful |= isDoubtful ? (ushort)(1 << region) : (ushort)0;
+        ulong[] notes = lacks.NotesOf(region, _words, isDoubtful);
         for (int block = first; block < end;)
         {
             int count = Math.Min(end - block, 64 - (block % 64));
@@ -260,25 +244,57 @@ internal sealed class LackedBlocks(SpaceContext space, FlushClock clock)
 
         return _regions < RegionsMax;
     }
-
-    private void DropNotes(RegionLacks lacks, int region)
-    {
-        _regions -= lacks.Notes[region] is null ? 0 : 1;
-        lacks.Notes[region] = null;
-    }
 }
 
 /// <summary>Blocks that one position of a row can lack of each region of its slab.</summary>
 internal sealed class RegionLacks
 {
     /// <summary>Regions of which that is not known.</summary>
-    internal ushort Unknown { get; set; }
+    internal ushort Unknown { get; private set; }
 
     /// <summary>Regions of which the blocks noted may well not differ.</summary>
-    internal ushort Doubtful { get; set; }
+    internal ushort Doubtful { get; private set; }
 
     /// <summary>Per region, the blocks that it can lack, bit per block; null: none.</summary>
     internal ulong[]?[] Notes { get; } = new ulong[SpaceShape.RegionsPerSlab][];
+
+    /// <summary>It is not known what is lacking of some regions. Returns how many of them had notes, which go.</summary>
+    internal int NoteUnknown(ushort regions)
+    {
+        Unknown |= regions;
+        return DropNotes(regions);
+    }
+
+    /// <summary>Nothing is lacking of some regions. Returns how many of them had notes, which go.</summary>
+    internal int Forget(ushort regions)
+    {
+        Unknown &= (ushort)~regions;
+        Doubtful &= (ushort)~regions;
+        return DropNotes(regions);
+    }
+
+    /// <summary>Returns the notes of a region, to which blocks are added.</summary>
+    /// <param name="region">Number of the region in the slab.</param>
+    /// <param name="words">Words of the notes of a region.</param>
+    /// <param name="isDoubtful">Whether the blocks that are added may well not differ.</param>
+    internal ulong[] NotesOf(int region, int words, bool isDoubtful)
+    {
+        Doubtful |= isDoubtful ? (ushort)(1 << region) : (ushort)0;
+        return Notes[region] ??= new ulong[words];
+    }
+
+    private int DropNotes(ushort regions)
+    {
+        int dropped = 0;
+        for (int rest = regions; rest != 0; rest &= rest - 1)
+        {
+            int region = BitOperations.TrailingZeroCount(rest);
+            dropped += Notes[region] is null ? 0 : 1;
+            Notes[region] = null;
+        }
+
+        return dropped;
+    }
 }
 
 /// <summary>Blocks that the position lacks by a stale mark.</summary>

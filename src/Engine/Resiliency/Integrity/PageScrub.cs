@@ -72,7 +72,7 @@ internal sealed class PageScrub(SpaceContext space, SpaceLog log, IntegrityStore
         writeback.ReleaseWriteback();
         if (wrong > 0 && await writeback.Writeback() == IoError.None && page.OldestUnwritten == 0)
         {
-            findings.MetadataHealed += wrong;
+            findings.NoteMetadataHealed(wrong);
         }
 
         return default;
@@ -100,7 +100,7 @@ internal sealed class PageScrub(SpaceContext space, SpaceLog log, IntegrityStore
 
         if (findings is not null && wrong > 0)
         {
-            findings.MetadataLost += CountPoisoned(page, wrongOnAll);
+            findings.NoteMetadataLost(CountPoisoned(page, wrongOnAll));
         }
 
         _buffers.Return(buffer);

@@ -81,7 +81,7 @@ internal sealed class SpaceLog(SpaceContext space)
     internal ulong AppendFirstWrite(in StripPiece block, in FirstWriteRecord record) => _log!.AppendFirstWrite(block, record);
 
     /// <summary>Keeps blocks free for writing so many first writes again.</summary>
-    internal void ReserveFor(int firstWrites) => _log!.FirstWriteReserve = BlocksFor(firstWrites);
+    internal void ReserveFor(int firstWrites) => _log!.KeepForFirstWrites(BlocksFor(firstWrites));
 
     /// <summary>Blocks that so many first writes take at most.</summary>
     internal static int BlocksFor(int firstWrites) =>

@@ -24,7 +24,7 @@ internal sealed class HedgedRead(SpaceHedges hedges) : LinkedFollower
     internal long Use { get; private set; }
 
     /// <summary>Whether another copy has been asked.</summary>
-    internal bool IsHedged { get; set; }
+    internal bool IsHedged { get; private set; }
 
     /// <summary>Disk that the first copy was read from: the slab may have moved when it answers.</summary>
     internal int Disk { get; private set; }
@@ -35,6 +35,9 @@ internal sealed class HedgedRead(SpaceHedges hedges) : LinkedFollower
         Use++;
         return Follow(read);
     }
+
+    /// <summary>Another copy is asked.</summary>
+    internal void Hedge() => IsHedged = true;
 
     /// <summary>Another copy has answered, into <paramref name="answer"/>; the first one keeps the memory it was given.</summary>
     internal void Answer(IoBuffer answer)

@@ -102,7 +102,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
             page.Unpin();
         }
 
-        findings.BlocksVerified += matches ? verified : 0;
+        findings.NoteVerified(matches ? verified : 0);
         return matches;
     }
 
@@ -143,7 +143,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
 
             IoBuffer data = buffers.Slice(copy * BlockSize, BlockSize);
             IoError error = await copies.ReadCopy(row, block, copy, data);
-            findings.BlocksVerified++;
+            findings.NoteVerified();
             if (error == IoError.None && Crc32c.Compute(data.Span) == page.Checksums[_integrity.FirstBlock(block)])
             {
                 good = copy;
@@ -161,13 +161,13 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
         else if (good < 0)
         {
             copies.NoteLost(row, block, wrong);
-            findings.BlocksLost++;
+            findings.NoteLost();
         }
         else if (wrong != 0)
         {
             long before = _counters.BlocksHealed;
             await copies.Heal(row, block, wrong, buffers.Slice(good * BlockSize, BlockSize));
-            findings.BlocksHealed += _counters.BlocksHealed - before;
+            findings.NoteHealed(_counters.BlocksHealed - before);
         }
 
         return default;
@@ -185,12 +185,12 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
             int differing = copies.Differing(buffers, piece.Length, i, answered, BitOperations.TrailingZeroCount(answered));
             if (differing != 0)
             {
-                findings.BlocksDiffering++;
+                findings.NoteDiffering();
                 _counters.NoteDiffering();
             }
         }
 
-        findings.BlocksVerified += piece.Length / BlockSize * BitOperations.PopCount((uint)answered);
+        findings.NoteVerified(piece.Length / BlockSize * BitOperations.PopCount((uint)answered));
         _buffers.Return(buffers);
         return IoError.None;
     }

@@ -92,7 +92,7 @@ internal sealed class SpaceHedges(ILane lane, long afterNs, SpaceMembers members
         while (FindOverdue() is (var read, var other))
         {
             _inFlight.Remove(read);
-            read.IsHedged = true;
+            read.Hedge();
             members.NoteOverdue(read.Disk, 1);
             Hedge(read, other).Forget();
         }

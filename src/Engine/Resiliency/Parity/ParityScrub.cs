@@ -38,7 +38,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips, Parity
                 bool isIn = strips.IsIn(lines, strip);
                 isComplete &= isIn && !lines.HasPoison(strip);
                 matches = !isIn || await strips.ReadOwn(lines, strip);
-                findings.BlocksVerified += isIn && !lines.IsEmpty(strip) ? lines.Blocks : 0;
+                findings.NoteVerified(isIn && !lines.IsEmpty(strip) ? lines.Blocks : 0);
             }
 
             matches &= !isComplete || strips.IsParityOfData(lines);
@@ -91,12 +91,12 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips, Parity
             strips.NoteWrong(line, strip);
             if (isRebuilt)
             {
-                findings.BlocksHealed += await strips.Heal(line, strip) ? 1 : 0;
+                findings.NoteHealed(await strips.Heal(line, strip) ? 1 : 0);
             }
             else if (await strips.IsFinal(line))
             {
                 strips.NoteLost(line, strip);
-                findings.BlocksLost++;
+                findings.NoteLost();
             }
         }
 
@@ -132,7 +132,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips, Parity
         }
 
         line.SetHeld(strip);
-        findings.BlocksHealed += await strips.Heal(line, strip) ? 1 : 0;
+        findings.NoteHealed(await strips.Heal(line, strip) ? 1 : 0);
         return default;
     }
 }

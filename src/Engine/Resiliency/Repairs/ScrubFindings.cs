@@ -7,28 +7,46 @@ namespace TierSpaces.Engine.Resiliency;
 public sealed class ScrubFindings
 {
     /// <summary>Copies of written blocks that were read and judged.</summary>
-    public long BlocksVerified { get; set; }
+    public long BlocksVerified { get; private set; }
 
     /// <summary>Copies of blocks that were wrong or unreadable and have been rewritten from a good copy.</summary>
-    public long BlocksHealed { get; set; }
+    public long BlocksHealed { get; private set; }
 
     /// <summary>Blocks that no copy could give: reading them fails until they are written again.</summary>
-    public long BlocksLost { get; set; }
+    public long BlocksLost { get; private set; }
 
     /// <summary>
     /// Blocks whose copies differ where there are no checksums. The right copy cannot be known, so nothing is changed: only
     /// writing the block again settles it.
     /// </summary>
-    public long BlocksDiffering { get; set; }
+    public long BlocksDiffering { get; private set; }
 
     /// <summary>Sectors of checksum pages, log and pool metadata that were damaged on one disk and have been rewritten.</summary>
-    public long MetadataHealed { get; set; }
+    public long MetadataHealed { get; private set; }
 
     /// <summary>Sectors of checksum pages that no copy could give: the blocks they describe are lost.</summary>
-    public long MetadataLost { get; set; }
+    public long MetadataLost { get; private set; }
 
     /// <summary>Whether everything was as it should be.</summary>
     public bool IsClean => BlocksHealed + BlocksLost + BlocksDiffering + MetadataHealed + MetadataLost == 0;
+
+    /// <summary>Copies of written blocks have been read and judged.</summary>
+    internal void NoteVerified(long blocks = 1) => BlocksVerified += blocks;
+
+    /// <summary>Copies of blocks have been rewritten from a good copy.</summary>
+    internal void NoteHealed(long blocks = 1) => BlocksHealed += blocks;
+
+    /// <summary>No copy could give a block.</summary>
+    internal void NoteLost() => BlocksLost++;
+
+    /// <summary>The copies of a block differ, and it is not known which is right.</summary>
+    internal void NoteDiffering() => BlocksDiffering++;
+
+    /// <summary>Damaged sectors of metadata have been rewritten.</summary>
+    internal void NoteMetadataHealed(int sectors) => MetadataHealed += sectors;
+
+    /// <summary>No copy could give some sectors of a checksum page.</summary>
+    internal void NoteMetadataLost(int sectors) => MetadataLost += sectors;
 
     /// <summary>In words, for people.</summary>
     public override string ToString()

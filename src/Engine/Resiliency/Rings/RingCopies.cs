@@ -137,7 +137,7 @@ internal sealed class RingCopies : ICopies<long>
         _places[copy] = places;
         _marked[copy] = false;
         _dropped[copy] = isDropped;
-        _members.Version++;   // a flush under way may have been of the former places
+        _members.NoteChange();   // a flush under way may have been of the former places
     }
 
     /// <summary>Makes everything that was flushed durable in the sense of recovery: the copies that missed it are durably marked.</summary>

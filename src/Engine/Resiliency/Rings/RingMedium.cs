@@ -51,9 +51,6 @@ internal sealed class RingMedium : IJournalMedium
     /// <summary>Whether no copy takes part, and a disk is back that holds all of the ring; see <see cref="RingCopies.HasReturned"/>.</summary>
     internal bool HasReturned => _copies.HasReturned;
 
-    /// <summary>Called when a disk leaves and no copy takes part any more.</summary>
-    internal Action? SourceLost { get; set; }
-
     /// <inheritdoc/>
     public LaneTask<IoError> Read(int copy, long offset, IoBuffer target) => _copies.ReadCopy(offset, copy, target);
 
@@ -96,7 +93,7 @@ internal sealed class RingMedium : IJournalMedium
         _rebuild.OnDiskLost(disk);
         if (!HasSource)
         {
-            SourceLost?.Invoke();
+            _options.SourceLost?.Invoke();
         }
     }
 

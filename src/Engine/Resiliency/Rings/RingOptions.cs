@@ -28,4 +28,7 @@ internal sealed record RingOptions
 
     /// <summary>Whether the last copy stays readable when a write to it fails: its owner writes nothing more then.</summary>
     internal bool KeepsLastCopy { get; init; }
+
+    /// <summary>Called when a disk leaves and no copy takes part any more; null: that has no effect but on the ring.</summary>
+    internal Action? SourceLost { get; init; }
 }

@@ -281,7 +281,7 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
             }
         }
 
-        row.IsBeingMarked = width > 1;
+        row.BeginMarking(isWide: width > 1);
         return width;
     }
 
@@ -361,7 +361,7 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
             }
         }
 
-        row.IsBeingMarked = false;
+        row.EndMarking();
     }
 
     /// <summary>Whether a mark of a region covers another one.</summary>
@@ -405,9 +405,8 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
 
     private void List(SpaceRow row)
     {
-        if (!row.IsMarked)
+        if (row.TryList())
         {
-            row.IsMarked = true;
             _marked.Add(row);
         }
     }
@@ -418,7 +417,7 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
         SpaceRow row = _marked[at];
         if (!Array.Exists(row.Regions, static region => region.MarkSequence != 0 || region.State != RegionState.Clean))
         {
-            row.IsMarked = false;
+            row.Unlist();
             _marked[at] = _marked[^1];
             _marked.RemoveAt(_marked.Count - 1);
         }

@@ -24,9 +24,10 @@ internal sealed class RowMaker(
     private readonly SpaceMembers _members = space.Members;
     private readonly RowTable _rows = space.Rows;
     private readonly uint _space = space.Options.Space;
+    private Func<int, bool>? _isHeld;   // by something in front of the space; null: there is nothing
 
-    /// <summary>Whether the write cache in front of the space holds data for a row: such a row is not given back.</summary>
-    internal Func<int, bool>? IsHeld { get; set; }
+    /// <summary>Rows are not given back as long as something in front of the space holds data for them.</summary>
+    internal void KeepRows(Func<int, bool> isHeld) => _isHeld = isHeld;
 
     private bool HasRedundancy => _layout.LossesMax > 0;
 
@@ -207,7 +208,7 @@ internal sealed class RowMaker(
         }
 
         if (error == IoError.None && row.WrittenBlocks == 0 && _rows[row.Index] == row && !RegionMap.HasUnresolved(row) && !RegionMap.HasUnsettled(row)
-            && !_status.IsClosing && IsHeld?.Invoke(row.Index) != true && _rows.TryBeginChange(row.Index))
+            && !_status.IsClosing && _isHeld?.Invoke(row.Index) != true && _rows.TryBeginChange(row.Index))
         {
             error = await FreeRow(row);
             _rows.EndChange(row.Index);

@@ -137,6 +137,6 @@ internal sealed class SlabMoves(SpaceContext space, StaleMap stale, SpaceRepair 
         row.Places[position] = target;
         row.Stale[position] = 0;
         stale.Lacks.Forget(row, position, ushort.MaxValue);
-        space.Members.Version++;
+        space.Members.NoteChange();
     }
 }

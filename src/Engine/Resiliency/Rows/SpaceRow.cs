@@ -21,6 +21,7 @@ internal sealed class SpaceRow
     private int _users1;
     private int _generation;
     private RegionLacks?[]? _lacks;   // per position; null: no position lacks anything
+    private bool _isListed;           // in the list of rows with marked regions
     private ulong[] _blank = [];      // checksum pages that are blank on their disks, bit per page of all columns
 
     internal SpaceRow(ILayout layout, in SpaceShape shape, SpaceRowMap map)
@@ -38,7 +39,7 @@ internal sealed class SpaceRow
         {
             if (Stale[position] != 0)
             {
-                LacksAt(position).Unknown = Stale[position];   // marks of an earlier process
+                LacksAt(position).NoteUnknown(Stale[position]);   // marks of an earlier process
             }
         }
 
@@ -67,11 +68,8 @@ internal sealed class SpaceRow
     /// <summary>Dirty regions: sixteen for each group.</summary>
     internal Region[] Regions { get; }
 
-    /// <summary>Whether it is in the list of rows with marked regions.</summary>
-    internal bool IsMarked { get; set; }
-
     /// <summary>Whether a mark of several regions is on its way to the log.</summary>
-    internal bool IsBeingMarked { get; set; }
+    internal bool IsBeingMarked { get; private set; }
 
     /// <summary>Requests that read or write the row now.</summary>
     internal int Users => _users0 + _users1;
@@ -143,6 +141,19 @@ internal sealed class SpaceRow
     internal void FailJoining() => JoiningFailed = true;
 
     internal void EndJoining() => JoiningPosition = -1;
+
+    /// <summary>Marks of some regions are on their way to the log, one mark for all of them.</summary>
+    /// <param name="isWide">Whether it can be of several regions.</param>
+    internal void BeginMarking(bool isWide) => IsBeingMarked = isWide;
+
+    /// <summary>Marks are in the log, or have failed.</summary>
+    internal void EndMarking() => IsBeingMarked = false;
+
+    /// <summary>Whether the row comes into the list of rows with marked regions now: it was not in it.</summary>
+    internal bool TryList() => !_isListed && (_isListed = true);
+
+    /// <summary>The row is taken out of that list.</summary>
+    internal void Unlist() => _isListed = false;
 
     internal ref Region RegionAt(int index) => ref Regions[index];
 

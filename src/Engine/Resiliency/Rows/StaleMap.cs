@@ -100,7 +100,7 @@ internal sealed class StaleMap(SpaceContext space, LackedBlocks lacks)
     /// <summary>A disk has left the view: what is dirty now may differ on it, so all of that is marked stale there.</summary>
     internal async LaneTask<IoError> OnDiskLost(int disk)
     {
-        _members.Version++;
+        _members.NoteChange();
         space.Rings.OnDiskLost(disk);
         bool isKnown = lacks.NoteDeparture(disk);
         _departures++;

@@ -31,7 +31,7 @@ public sealed class TierSurvey
     public required PinTable Pins { get; init; }
 
     /// <summary>Its heat.</summary>
-    internal HeatCopy Heat { get; set; } = null!;
+    internal HeatCopy Heat { get; init; } = null!;
 
     /// <summary>The moves that are worth it.</summary>
     public TierPlan Plan(TierPlanSettings settings) => TierPlanner.Make(new TierPlanRequest

@@ -28,15 +28,16 @@ internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices m
     private readonly HashSet<int> _deferred = [];   // slices that were unmapped as a whole while they had to stay
     private readonly Queue<int> _ready = new();     // those of them that may be free to go now
     private bool _isRunning;                        // the task that frees them
+    private Func<int, bool>? _isHeld;               // by the write cache in front of the store; null: there is none
 
-    /// <summary>Whether the write cache in front of the store holds data for a slice: such a slice keeps its place.</summary>
-    internal Func<int, bool>? IsHeld { get; set; }
+    /// <summary>Slices keep their places as long as the write cache in front of the store holds data for them.</summary>
+    internal void KeepSlices(Func<int, bool> isHeld) => _isHeld = isHeld;
 
     /// <summary>
     /// Whether a slice can be freed as a whole: it has a place, does not move and is not being entered in the map, and the write cache holds no data for it.
     /// </summary>
     internal bool CanFree(int slice) => table[slice].IsMapped && moves.Of(slice) is null && !allocator.IsAllocating(slice) && !table.IsUncertain(slice)
-        && IsHeld?.Invoke(slice) != true;
+        && _isHeld?.Invoke(slice) != true;
 
     /// <summary>Zeroes slices and takes them out of the map.</summary>
     internal LaneTask<IoError> Free(List<int> slices) => FreeWhole(slices, ifZero: false);

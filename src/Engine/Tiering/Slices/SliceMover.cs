@@ -47,7 +47,7 @@ internal sealed class SliceMover(
     internal long SlicesMoved { get; private set; }
 
     /// <summary>Called before each step of a move begins, with its number above.</summary>
-    internal Action<int>? StepBegins { get; set; }
+    internal event Action<int>? StepBegins;
 
     private int SlicesOfBatch => Math.Clamp(BatchBytesMax / tiers.Grid.Size, AtOnce, BatchMax);
 

@@ -32,13 +32,15 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
     private readonly Queue<(long Ns, List<int> Slices)> _batches = new();   // by the time of their commit
     private bool _isWatching;   // the task that takes places back
     private int _givingBack;    // tasks that take places back so that a tier has room
+    private Func<List<int>, LaneTask<Nothing>>? _freeUnwritten;
+    private Func<List<int>, LaneTask<Nothing>>? _confirm;
     private bool _hasLeftovers; // those of an earlier opening are being looked at
 
-    /// <summary>Takes those of some slices out of the map that read as zeros.</summary>
-    internal Func<List<int>, LaneTask<Nothing>> FreeUnwritten { get; set; } = null!;
-
-    /// <summary>Enters those of some slices as written that are in the map.</summary>
-    internal Func<List<int>, LaneTask<Nothing>> Confirm { get; set; } = null!;
+    /// <summary>How places are taken back.</summary>
+    /// <param name="freeUnwritten">Takes those of some slices out of the map that read as zeros.</param>
+    /// <param name="confirm">Enters those of some slices as written that are in the map.</param>
+    internal void TakeBackBy(Func<List<int>, LaneTask<Nothing>> freeUnwritten, Func<List<int>, LaneTask<Nothing>> confirm) =>
+        (_freeUnwritten, _confirm) = (freeUnwritten, confirm);
 
     /// <summary>Whether a slice has a place and was not written yet.</summary>
     internal bool Contains(int slice) => _slices.Count > 0 && _slices.Contains(slice);
@@ -51,7 +53,7 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
             return false;
         }
 
-        tiers[table[slice].Tier].Counters.SlicesAhead--;
+        tiers[table[slice].Tier].Counters.NoteNotAhead();
         return true;
     }
 
@@ -68,7 +70,7 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
         foreach (int slice in slices)
         {
             _slices.Add(slice);
-            tiers[table[slice].Tier].Counters.SlicesAhead++;
+            tiers[table[slice].Tier].Counters.NoteAhead();
         }
 
         _batches.Enqueue((lane.NowNs, slices));
@@ -185,12 +187,12 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
     {
         for (int at = 0; at < unwritten.Count && !status.IsStopping; at += SliceFreer.AtOnce)
         {
-            await FreeUnwritten(unwritten.GetRange(at, Math.Min(SliceFreer.AtOnce, unwritten.Count - at)).FindAll(IsMarked));
+            await _freeUnwritten!(unwritten.GetRange(at, Math.Min(SliceFreer.AtOnce, unwritten.Count - at)).FindAll(IsMarked));
         }
 
         written.AddRange(unwritten);
         written.RemoveAll(slice => !IsMarked(slice));
-        await Confirm(written);
+        await _confirm!(written);
         return default;
     }
 

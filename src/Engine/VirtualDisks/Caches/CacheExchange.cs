@@ -108,7 +108,7 @@ public static class CacheExchange
         CommitResult result = await pool.Commit([.. RecordsOf(before, after, rows.Cache)]);
         if (result.Succeeded)
         {
-            open.Description = pool.State.VirtualDisk(after.Id)!;
+            open.Redescribe(pool.State.VirtualDisk(after.Id)!);
             await open.Call(() => Take(open, cache, former));
             await PoolMemberHost.Punch(pool, former);
             await RemoteRooms.FreeRemote(pool, before);

@@ -38,7 +38,7 @@ internal static class LostCaches
         CommitResult result = await pool.Commit([.. CacheExchange.RecordsOf(before, WithoutCache(before), [])]);
         if (result.Succeeded)
         {
-            open.Description = pool.State.VirtualDisk(before.Id)!;
+            open.Redescribe(pool.State.VirtualDisk(before.Id)!);
             await PoolMemberHost.Punch(pool, former);
             await RemoteRooms.FreeRemote(pool, before);
         }

@@ -15,8 +15,7 @@ public sealed class RemoteCache : IMemberFollower
     {
         Pool = pool;
         _backing = backing;
-        Host = new RemoteRingHost(pool);
-        Rings = Host.Rings = new RemoteRings(Host, backing, (int)pool.Slabs.DataBytes);
+        Host = new RemoteRingHost(pool, backing);
         pool.Follow(this);
     }
 
@@ -24,7 +23,7 @@ public sealed class RemoteCache : IMemberFollower
     internal PoolLink Pool { get; }
 
     /// <summary>The ring on the disks of the cache pool.</summary>
-    public RemoteRings Rings { get; }
+    public RemoteRings Rings => Host.Rings;
 
     /// <summary>Services of the cache pool to the ring.</summary>
     internal RemoteRingHost Host { get; }
@@ -54,16 +53,19 @@ public sealed class RemoteCache : IMemberFollower
 }
 
 /// <summary>Services of a cache pool to the ring of a remote write cache.</summary>
-internal sealed class RemoteRingHost(PoolLink pool) : PoolMemberHost(pool)
+internal sealed class RemoteRingHost : PoolMemberHost
 {
-    /// <summary>The rings, once they are there.</summary>
-    internal RemoteRings? Rings { get; set; }
+    internal RemoteRingHost(PoolLink pool, IBackingStore backing)
+        : base(pool) => Rings = new RemoteRings(this, backing, (int)pool.Slabs.DataBytes);
 
-    private protected override IoError Fault => Rings?.Fault ?? IoError.None;
+    /// <summary>The rings that it serves.</summary>
+    internal RemoteRings Rings { get; }
+
+    private protected override IoError Fault => Rings.Fault;
 
     private protected override LaneTask<IoError> OnDiskLost(int disk)
     {
-        Rings?.OnDiskLost(disk);
+        Rings.OnDiskLost(disk);
         return LaneTask.FromResult(IoError.None);
     }
 }

@@ -61,7 +61,7 @@ public sealed class DestagePaceTests(ITestOutputHelper output)
         double alone = DestagedAlone(cached);
         MakeDirty(cached);
         (long before, long start) = (Destaged(cached), _world.Lane.NowNs);
-        Cache(cached).Settings = new DestageSettings { StartPercent = 5, StopPercent = 1, IdleNs = 0 };
+        Cache(cached).TakeSettings(new DestageSettings { StartPercent = 5, StopPercent = 1, IdleNs = 0 });
         Load(cached, isRead: false, 2, ratePerSecond: 100);
         double beside = BlocksPerSecond(cached, before, start) / alone;
         output.WriteLine($"destaging beside writes into the cache: {beside:f3}");

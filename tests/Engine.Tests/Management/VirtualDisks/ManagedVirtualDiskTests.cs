@@ -51,7 +51,7 @@ public sealed class ManagedVirtualDiskTests
     [Fact]
     public void A_new_description_is_there_before_a_later_action_begins()
     {
-        _disk.Description = _disk.Description with { FriendlyName = "new" };
+        _disk.Redescribe(_disk.Description with { FriendlyName = "new" });
         Assert.Equal(("new", "d"), (_disk.Description.FriendlyName, _open.Description.FriendlyName));
 
         LaneTask<string> seen = _disk.Ask(static open => open.Description.FriendlyName);

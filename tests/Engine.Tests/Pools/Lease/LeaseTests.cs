@@ -38,7 +38,11 @@ public sealed class LeaseTests
     public void Beside_a_holder_that_renews_no_other_host_opens_it(bool isForced)
     {
         Pool pool = _a.Create();
-        _b.Taker.IsForced = isForced;
+        if (isForced)
+        {
+            _b.Taker.Force();
+        }
+
         for (int i = 0; i < 120; i++)
         {
             Assert.Null(_b.TryOpen(pool.Id).Pool);
@@ -184,7 +188,7 @@ public sealed class LeaseTests
             _b.TryOpen(pool.Id).Reason);
 
         Node late = new(_clock, _media, 3, "gamma");
-        late.Taker.IsForced = true;
+        late.Taker.Force();
         (opened, long tookNs) = late.Open(pool.Id, 60 * Second);
         Assert.InRange(tookNs, 33 * Second, 36 * Second);
         Assert.True(late.Commit(opened!));
@@ -199,7 +203,7 @@ public sealed class LeaseTests
         IDisk disk = pool.Disk(new DiskNumber(1))!;
         bool isDone = false;
         _a.Freeze();
-        _b.Taker.IsForced = true;
+        _b.Taker.Force();
         (Pool? taken, _) = _b.Open(pool.Id, 60 * Second);
         Assert.True(_b.Commit(taken!));
         List<long> written = [];
@@ -264,7 +268,11 @@ public sealed class LeaseTests
         List<Pool> opened = [];
         foreach (Node node in nodes)
         {
-            node.Taker.IsForced = isForced;
+            if (isForced)
+            {
+                node.Taker.Force();
+            }
+
             Seek(node).Forget();
         }
 
@@ -326,7 +334,7 @@ public sealed class LeaseTests
             LeaseHolderRuns(pool, true);
         }
 
-        _b.Taker.IsForced = true;
+        _b.Taker.Force();
         (Pool? taken, _) = _b.Open(pool.Id, 60 * Second);
         Assert.NotNull(taken);
         Assert.True(pool.HasLostQuorum);

@@ -133,7 +133,7 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
         {
             StripPiece block = stretch with { Column = at / stretch.Length, SlabOffset = stretch.SlabOffset + (at % stretch.Length), Length = Block };
             matches = !IsIn(row, block) || await Own(row, block, buffer);
-            findings.BlocksVerified++;
+            findings.NoteVerified();
         }
 
         _buffers.Return(buffer);
@@ -149,8 +149,14 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
             if (IsIn(row, block) && !await Own(row, block, buffer))
             {
                 bool isHealed = await Give(row, block, buffer, heals: true) == IoError.None;
-                findings.BlocksHealed += isHealed ? 1 : 0;
-                findings.BlocksLost += isHealed ? 0 : 1;
+                if (isHealed)
+                {
+                    findings.NoteHealed();
+                }
+                else
+                {
+                    findings.NoteLost();
+                }
             }
         }
 

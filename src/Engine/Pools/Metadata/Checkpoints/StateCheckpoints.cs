@@ -82,14 +82,14 @@ internal sealed class StateCheckpoints(
         PoolState state = committed.State;
         JournalPosition position = committed.Head;
         MemberDisk[] disks = [.. members.Metadata];
-        Array.ForEach(disks, static disk => disk.MetadataWrites++);
+        Array.ForEach(disks, static disk => disk.BeginMetadata());
         LaneTask<IoError>[] writes = [.. disks.Select(disk => disk.Checkpoints.Write(state, position))];
         List<MemberDisk> complete = [];
         Problem = "";
         for (int i = 0; i < disks.Length; i++)
         {
             IoError error = await writes[i];
-            disks[i].MetadataWrites--;
+            disks[i].EndMetadata();
             if (error == IoError.None)
             {
                 complete.Add(disks[i]);

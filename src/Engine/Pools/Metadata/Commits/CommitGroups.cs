@@ -22,11 +22,12 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="committed">The state that the groups change.</param>
 /// <param name="commits">Commits that wait.</param>
 /// <param name="views">Changes the view when a disk fails under a group.</param>
+/// <param name="voters">Let a disk rest that loses the metadata because it is late.</param>
 /// <param name="checkpoints">Make room in the journal.</param>
 /// <param name="superblocks">Name the features of the state.</param>
 internal sealed class CommitGroups(
     ILane lane, ulong session, StoreEnd end, PresentMembers members, CommittedState committed, CommitQueue commits, MemberViews views,
-    StateCheckpoints checkpoints, SuperblockWriter superblocks)
+    MetadataVoters voters, StateCheckpoints checkpoints, SuperblockWriter superblocks)
 {
     /// <summary>Most journal blocks of one group.</summary>
     internal const int BlocksMax = 16;
@@ -38,10 +39,7 @@ internal sealed class CommitGroups(
     private bool _looks;
 
     /// <summary>Told of every record that has been applied.</summary>
-    internal Action<MetadataRecord>? Applied { get; set; }
-
-    /// <summary>Told of a disk that loses the metadata because it is late.</summary>
-    internal Action<MemberDisk>? Demoted { get; set; }
+    internal event Action<MetadataRecord>? Applied;
 
     /// <summary>A commit inside an operation.</summary>
     internal async LaneTask<CommitResult> CommitNow(params MetadataRecord[] records)
@@ -132,16 +130,16 @@ internal sealed class CommitGroups(
 
     private async LaneTask WriteTo(MemberDisk member, GroupWrite group, CommitRound round)
     {
-        member.MetadataWrites++;
+        member.BeginMetadata();
         IoError error = await JournalEntry.Write(member, group.Entries);
-        member.MetadataWrites--;
+        member.EndMetadata();
         if (error != IoError.None)
         {
             members.NoteFailure(member, $"Writing metadata to {member.Name} failed ({error}).");
         }
         else
         {
-            group.Copies++;
+            group.NoteCopy();
             if (!group.IsEnded && members.FailureCount == 0 && group.Copies >= members.View.CopiesToCommit)
             {
                 EndGroup(group);
@@ -174,7 +172,7 @@ internal sealed class CommitGroups(
     {
         foreach (MemberDisk disk in late)
         {
-            Demoted?.Invoke(disk);
+            voters.Rest(disk);
             FailUnlessDemoted(disk).Forget();
         }
 
@@ -194,7 +192,7 @@ internal sealed class CommitGroups(
 
     private void EndGroup(GroupWrite group)
     {
-        group.IsEnded = true;
+        group.End();
         if (end.Result is { } stopped)
         {
             group.Report(stopped);
@@ -209,7 +207,7 @@ internal sealed class CommitGroups(
 
         foreach (MemberDisk member in members.All.Values)
         {
-            member.SkipsFlush = committed.State.Pool!.IsPowerProtected;
+            member.DeclarePowerProtected(committed.State.Pool!.IsPowerProtected);
         }
 
         group.Report(CommitResult.Committed);

@@ -75,9 +75,8 @@ internal sealed class CommittedState(PoolState state, JournalPosition head, Pres
     /// <summary>Applies a group, once.</summary>
     internal void Apply(GroupWrite group)
     {
-        if (!group.IsApplied)
+        if (group.TryApply())
         {
-            group.IsApplied = true;
             State = group.After;
             Head = group.Entries[^1].Position;
         }

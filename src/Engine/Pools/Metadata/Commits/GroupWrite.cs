@@ -6,6 +6,8 @@ namespace TierSpaces.Engine.Pools;
 /// <param name="entries">Their blocks of the journal.</param>
 internal sealed class GroupWrite(List<PendingCommit> commits, PoolState after, List<JournalEntry> entries)
 {
+    private bool _isApplied;   // the state holds it
+
     internal List<PendingCommit> Commits { get; } = commits;
 
     internal PoolState After { get; } = after;
@@ -13,16 +15,22 @@ internal sealed class GroupWrite(List<PendingCommit> commits, PoolState after, L
     internal List<JournalEntry> Entries { get; } = entries;
 
     /// <summary>Metadata disks on which it is durable.</summary>
-    internal int Copies { get; set; }
-
-    /// <summary>Whether the state holds it.</summary>
-    internal bool IsApplied { get; set; }
+    internal int Copies { get; private set; }
 
     /// <summary>Whether its callers have been told how it ended, or that it waits for room.</summary>
     internal bool IsReported { get; private set; }
 
     /// <summary>Whether it has been applied and reported, or given up because quorum is lost.</summary>
-    internal bool IsEnded { get; set; }
+    internal bool IsEnded { get; private set; }
+
+    /// <summary>It is durable on one more metadata disk.</summary>
+    internal void NoteCopy() => Copies++;
+
+    /// <summary>Whether the state takes it now: it does so once.</summary>
+    internal bool TryApply() => !_isApplied && (_isApplied = true);
+
+    /// <summary>It is about to be applied and reported, or given up because quorum is lost.</summary>
+    internal void End() => IsEnded = true;
 
     /// <summary>Tells the callers, once.</summary>
     internal void Report(CommitResult result)
