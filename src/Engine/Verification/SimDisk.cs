@@ -115,7 +115,7 @@ public sealed class SimDisk : IDisk
 
     /// <summary>Returns a disk that has the faults of this one but is there: the same one after a loss of power.</summary>
     /// <param name="lane">Its lane.</param>
-    /// <param name="media">What it holds.</param>
+    /// <param name="media">Its content.</param>
     internal SimDisk Replace(SimLane lane, SimMedia media) => new(lane, media)
     {
         OnRequest = OnRequest,

@@ -40,6 +40,10 @@ public sealed partial class DialectTests
         Check("subjects", s_files.Where(static path => Clauses(path).Any()), static path => string.Join(", ", Clauses(path)));
 
     [Fact]
+    public void The_name_of_a_test_is_a_sentence() =>
+        Check("names", s_files.Where(static path => OtherNames(path).Any()), static path => string.Join(", ", OtherNames(path)));
+
+    [Fact]
     public void A_line_has_no_more_characters_than_the_editor_shows() =>
         Check("lines", s_files.Where(static path => path.EndsWith(".cs", StringComparison.Ordinal) && LongLines(path).Any()), static path =>
             $"line {LongLines(path).First()}");
@@ -62,6 +66,10 @@ public sealed partial class DialectTests
         Assert.True(news.Length == 0, $"{rule}: " + string.Join('\n', news.Select(path => $"{path}: {describe(Path.Combine(SourceTree.Root(), path))}")));
         Assert.True(mended.Length == 0, $"Keeps the rule '{rule}' now; take it out of DialectUncovered.txt: {string.Join(' ', mended)}");
     }
+
+    private static IEnumerable<string> OtherNames(string path) => path.EndsWith(".cs", StringComparison.Ordinal)
+        ? TestName().Matches(File.ReadAllText(path)).Select(static match => match.Groups["name"].Value).Where(static name => !name.Contains('_'))
+        : [];
 
     // "What is kept is listed." has a clause for its subject; "A slab that is kept is listed." has a thing.
     private static IEnumerable<string> Clauses(string path) => path.EndsWith(".cs", StringComparison.Ordinal)
@@ -111,6 +119,9 @@ public sealed partial class DialectTests
 
     [GeneratedRegex("\"\"\"(?<text>[\\s\\S]*?)\"\"\"|'(?:\\\\.|[^'\\\\])'|\"(?<text>(?:\\\\.|[^\"\\\\\\n])*)\"|//(?<text>[^\\n]*)")]
     private static partial Regex CodeText();
+
+    [GeneratedRegex(@"\[(Fact|Theory)\b[^\n]*\]\n(\s*\[[^\n]*\n|\s*//[^\n]*\n|\s+[^\n\[]*\)\]\n)*\s*public ((async|static|override|virtual) )*[\w<>]+ (?<name>\w+)\(")]
+    private static partial Regex TestName();
 
     [GeneratedRegex(@"^\s*//.*$|(?<=[;{}]\s+)//.*$", RegexOptions.Multiline)]
     private static partial Regex CommentText();

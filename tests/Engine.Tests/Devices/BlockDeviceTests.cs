@@ -28,7 +28,7 @@ public abstract class BlockDeviceConformance(LaneBackend backend, int sectorSize
     }
 
     [Fact]
-    public void ASecondOpenerIsRefused()
+    public void A_second_opener_is_refused()
     {
         using LoopDevice loop = LoopDevice.Attach(sectorSize);
         using TestLane test = TestLane.Create(backend);
@@ -44,7 +44,7 @@ public abstract class BlockDeviceConformance(LaneBackend backend, int sectorSize
     }
 
     [Fact]
-    public void ALogicalSectorBelowTheDevicesIsRefused()
+    public void A_logical_sector_smaller_than_that_of_the_device_is_refused()
     {
         using LoopDevice loop = LoopDevice.Attach(sectorSize);
         using TestLane test = TestLane.Create(backend);

@@ -14,7 +14,7 @@ public sealed class BlockDevicesTests : IDisposable
     public void Dispose() => _system.Dispose();
 
     [Fact]
-    public void ASataDiskTellsAllItIs()
+    public void A_SATA_disk_reports_all_its_properties()
     {
         _system.Disk("8:16", SataPath, "queue/rotational=1", "device/vendor=ATA     ", "device/model=ST4000VN008-2DR1", "device/rev=SC60");
         byte[] rate = new byte[64];
@@ -30,7 +30,7 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void AnNvmeDiskIsFlashWhateverElseIsSaid()
+    public void An_NVMe_disk_is_flash_whatever_else_is_stated()
     {
         string path = "pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1";
         _system.Disk("259:0", path, "queue/physical_block_size=512", "queue/write_cache=write through", "device/model=Samsung SSD 990", "device/serial=S6Z",
@@ -43,7 +43,7 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void AnEnclosureTellsTheSlotsOfItsDisks()
+    public void An_enclosure_tells_the_slots_of_its_disks()
     {
         const string enclosure = "pci0000:00/0000:03:00.0/host1/target1:0:9/1:0:9:0/enclosure/1:0:9:0";
         _system.Set("../class/enclosure/0:0:8:0", "of=another");
@@ -64,7 +64,7 @@ public sealed class BlockDevicesTests : IDisposable
     [InlineData("virtual/block/loop3", BusType.Virtual)]
     [InlineData("virtual/nvme-subsystem/nvme-subsys0/nvme0n1", BusType.NVMe)]
     [InlineData("pci0000:00/0000:00:1a.0/mmc_host/mmc0/mmc0:0001/block/mmcblk0", BusType.MMC)]
-    public void LocalBusesAreTold(string path, BusType bus)
+    public void Local_buses_are_reported(string path, BusType bus)
     {
         _system.Disk("8:32", path);
         DiskIdentity disk = _system.Describe(8, 32).Identity;
@@ -73,7 +73,7 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void SectorSizesAreTheSystemsAndAtMost4096()
+    public void Sector_sizes_are_those_of_the_system_and_at_most_4096()
     {
         _system.Disk("8:0", SataPath, "queue/logical_block_size=4096", "queue/physical_block_size=16384");
         DiskIdentity disk = _system.Describe(8, 0).Identity;
@@ -87,14 +87,14 @@ public sealed class BlockDevicesTests : IDisposable
     [InlineData("pci0000:00/0000:05:00.0/host6/rport-6:0-2/target6:0:0/6:0:0:0/block/sdf", "sdf is reached over Fibre Channel")]
     [InlineData("virtual/block/nbd0", "nbd0 is a network block device")]
     [InlineData("virtual/block/zram0", "zram0 is memory")]
-    public void WhatIsNoLocalDiskIsNotPooled(string path, string reason)
+    public void A_device_that_is_no_local_disk_is_not_pooled(string path, string reason)
     {
         _system.Disk("8:48", path);
         Assert.StartsWith(reason, _system.Describe(8, 48).Identity.CannotPoolReason);
     }
 
     [Fact]
-    public void NvmeOverFabricsIsNotPooledAlsoBehindAMultipathHead()
+    public void NVMe_over_fabrics_is_not_pooled_also_behind_a_multipath_head()
     {
         _system.Disk("259:1", "virtual/nvme-subsystem/nvme-subsys1/nvme1n1");
         _system.Set("virtual/nvme-subsystem/nvme-subsys1/nvme1", "transport=tcp");
@@ -112,7 +112,7 @@ public sealed class BlockDevicesTests : IDisposable
     [InlineData("aacraid", "0:1:4:0", "", false)]
     [InlineData("3w-9xxx", "0:0:0:0", "", true)]
     [InlineData("ahci", "0:0:0:0", "", false)]
-    public void VolumesOfRaidControllersAreNotPooledAndTheirPlainDisksAre(string driver, string address, string level, bool isVolume)
+    public void Volumes_of_RAID_controllers_are_not_pooled_and_their_plain_disks_are(string driver, string address, string level, bool isVolume)
     {
         string host = "pci0000:00/0000:02:00.0/host0";
         string path = $"{host}/target{address[..5]}/{address}/block/sda";
@@ -125,7 +125,7 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void TheDriverIsFoundOnTheBusWhereTheHostDoesNotNameIt()
+    public void The_driver_is_found_on_the_bus_where_the_host_does_not_name_it()
     {
         string path = "pci0000:00/0000:02:00.0/host0/target0:2:0/0:2:0:0/block/sda";
         _system.Disk("8:0", path);
@@ -134,7 +134,7 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void AMountedDiskOrPartitionIsNotPooled()
+    public void A_mounted_disk_or_partition_is_not_pooled()
     {
         _system.Disk("8:16", SataPath).Partition("8:17", SataPath, "sda1");
         Assert.Equal("sda has partitions (sda1); remove them first", _system.Describe(8, 16).Identity.CannotPoolReason);
@@ -148,7 +148,7 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void AFreePartitionMayBePooledAndTakesItsDisksNature()
+    public void A_free_partition_may_be_pooled_and_has_the_properties_of_its_disk()
     {
         _system.Disk("8:16", SataPath, "queue/rotational=1", "device/model=X").Partition("8:17", SataPath, "sda1");
         BlockDeviceFacts part = _system.Describe(8, 17);
@@ -156,7 +156,7 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void OtherUsesAreNamed()
+    public void Other_uses_are_named()
     {
         _system.Disk("8:16", SataPath).Partition("8:17", SataPath, "sda1").Swaps("/dev/sda1 partition 100 0 -2");
         Assert.Equal("sda1 is used for swapping", _system.Describe(8, 16).Identity.CannotPoolReason);
@@ -168,7 +168,7 @@ public sealed class BlockDevicesTests : IDisposable
     [InlineData("ro=1", "read-only", CannotPoolKind.Offline)]
     [InlineData("removable=1", "removable", CannotPoolKind.RemovableMedia)]
     [InlineData("size=0", "no medium", CannotPoolKind.RemovableMedia)]
-    public void UnfitDisksAreNotPooled(string attribute, string reason, CannotPoolKind kind)
+    public void Unfit_disks_are_not_pooled(string attribute, string reason, CannotPoolKind kind)
     {
         _system.Disk("8:16", SataPath, attribute);
         Assert.Contains(reason, _system.Describe(8, 16).Identity.CannotPoolReason);
@@ -176,7 +176,7 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void UsesHaveTheDocumentedKinds()
+    public void Uses_have_the_documented_kinds()
     {
         _system.Disk("8:16", SataPath).Partition("8:17", SataPath, "sda1");
         Assert.Equal(CannotPoolKind.InsufficientCapacity, _system.Describe(8, 16).Identity.CannotPoolKind);
@@ -187,7 +187,7 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void AnAcceptedRaidIsPooledUnlessSomethingElseSpeaksAgainstIt()
+    public void An_accepted_RAID_is_pooled_unless_it_has_another_use()
     {
         _system.Disk("9:0", "virtual/block/md0");
         Assert.Equal(PoolingObstacle.None, _system.Describe(9, 0).Identity.IfForced);
@@ -198,6 +198,6 @@ public sealed class BlockDevicesTests : IDisposable
     }
 
     [Fact]
-    public void AnUnknownDeviceIsNotPooled() =>
+    public void An_unknown_device_is_not_pooled() =>
         Assert.Contains("tells nothing of device 8:99", _system.Describe(8, 99).Identity.CannotPoolReason);
 }

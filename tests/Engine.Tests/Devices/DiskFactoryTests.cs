@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Tests.Devices;
 public class DiskFactoryTests
 {
     [Fact]
-    public void AnImageIsA512eDiskOfUnspecifiedMedium()
+    public void An_image_is_a_512e_disk_of_unspecified_medium()
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         DiskIdentity identity = IdentityOf(image.Uri, new DiskOverrides());
@@ -28,7 +28,7 @@ public class DiskFactoryTests
     [InlineData(512, 512)]
     [InlineData(512, 4096)]
     [InlineData(4096, 4096)]
-    public void EverySectorSizeCanBeSaid(int logical, int physical)
+    public void Every_sector_size_can_be_stated(int logical, int physical)
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         DiskIdentity identity = IdentityOf(image.Uri, new DiskOverrides(LogicalSectorSize: logical, PhysicalSectorSize: physical));
@@ -36,7 +36,7 @@ public class DiskFactoryTests
     }
 
     [Fact]
-    public void EverythingElseCanBeSaid()
+    public void Every_other_property_can_be_stated()
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         DiskIdentity identity = IdentityOf(
@@ -49,7 +49,7 @@ public class DiskFactoryTests
     [InlineData(1024, 4096)]
     [InlineData(4096, 512)]
     [InlineData(512, 8192)]
-    public void OtherSectorSizesAreRefusedAndTheImageIsReleased(int logical, int physical)
+    public void Other_sector_sizes_are_refused_and_the_image_is_released(int logical, int physical)
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         DiskOpenException rejected = ManagementError(image.Uri, new DiskOverrides(LogicalSectorSize: logical, PhysicalSectorSize: physical));
@@ -59,7 +59,7 @@ public class DiskFactoryTests
     }
 
     [Fact]
-    public void ADiskOpenedForReadingHasOtherReadersAndNoWriter()
+    public void A_disk_opened_for_reading_has_other_readers_and_no_writer()
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         using TestLane test = TestLane.Create(LaneBackend.Threads);
@@ -81,7 +81,7 @@ public class DiskFactoryTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void ADiskOpenedForReadingIsReadAndNotWritten(bool onDisk)
+    public void A_disk_opened_for_reading_is_read_and_not_written(bool onDisk)
     {
         using TemporaryImage image = onDisk ? TemporaryImage.OnDisk() : TemporaryImage.InMemory();
         byte[] content = new byte[8192];
@@ -110,7 +110,7 @@ public class DiskFactoryTests
     }
 
     [Fact]
-    public void ASecondOpenerIsRefusedByNameAlsoThroughAnotherName()
+    public void A_second_opener_is_refused_by_name_also_through_another_name()
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         using TestLane test = TestLane.Create(LaneBackend.Threads);
@@ -146,7 +146,7 @@ public class DiskFactoryTests
     [InlineData("emulated:/tmp/x?profile=Floppy", DiskOpenFailure.Unsuitable)]
     [InlineData("file:/tmp/x?profile=HDD10K", DiskOpenFailure.Unsuitable)]
     [InlineData("file:/tmp/100%", DiskOpenFailure.Unsuitable)]
-    public void WhatIsNoDiskIsRefusedByName(string uri, DiskOpenFailure failure)
+    public void A_file_that_is_no_disk_is_refused_by_name(string uri, DiskOpenFailure failure)
     {
         DiskOpenException rejected = ManagementError(uri, new DiskOverrides());
         Assert.Equal(failure, rejected.Failure);
@@ -154,7 +154,7 @@ public class DiskFactoryTests
     }
 
     [Fact]
-    public void AnImageOfNoWholeSectorsIsRefused()
+    public void An_image_of_no_whole_sectors_is_refused()
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         File.WriteAllBytes(image.Path, new byte[1000]);
@@ -164,7 +164,7 @@ public class DiskFactoryTests
     }
 
     [Fact]
-    public void AnEmulatedDiskSaysWhatItsProfileSays()
+    public void An_emulated_disk_has_the_properties_of_its_profile()
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         foreach (LatencyProfile profile in LatencyProfile.All)
@@ -181,7 +181,7 @@ public class DiskFactoryTests
     }
 
     [Fact]
-    public void ALockOfALivingProcessIsRefusedAtOnceAndOneOfADeadProcessIsWaitedFor()
+    public void A_lock_of_a_living_process_is_refused_at_once_and_one_of_a_dead_process_is_waited_for()
     {
         // The lock is recorded for the short-lived program "flock" and lives as long as the shell that started it.
         using TemporaryImage image = TemporaryImage.InMemory();
@@ -201,7 +201,7 @@ public class DiskFactoryTests
     }
 
     [Fact]
-    public void ALockThatFallsBetweenTheTryAndTheLookAtItsHolderIsTaken()
+    public void A_lock_that_falls_between_the_try_and_the_look_at_its_holder_is_taken()
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         int holder = Libc.OpenPath(image.Path, Libc.OpenReadWrite);
@@ -251,7 +251,7 @@ public class DiskFactoryTests
     }
 
     [Fact]
-    public void OpeningOutsideTheLaneIsAMistake()
+    public void Opening_outside_the_lane_is_a_mistake()
     {
         using TemporaryImage image = TemporaryImage.InMemory();
         using TestLane test = TestLane.Create(LaneBackend.Threads);

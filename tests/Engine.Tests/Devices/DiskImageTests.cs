@@ -14,7 +14,7 @@ public sealed class DiskImageTests : IDisposable
     [Theory]
     [InlineData(false, 0, 0)]
     [InlineData(true, 8 << 20, 9 << 20)]
-    public void AnImageIsSparseOrPreallocated(bool preallocate, long least, long most)
+    public void An_image_is_sparse_or_preallocated(bool preallocate, long least, long most)
     {
         DiskImage.Create(ImagePath, 8 << 20, preallocate);
         Libc.StatusOfPath(ImagePath, follow: true, out FileStatus status);
@@ -27,7 +27,7 @@ public sealed class DiskImageTests : IDisposable
     [InlineData(0)]
     [InlineData(-4096)]
     [InlineData(4097)]
-    public void OtherSizesAreRefusedAndLeaveNothing(long size)
+    public void Other_sizes_are_refused_and_leave_nothing(long size)
     {
         ArgumentException rejected = Assert.Throws<ArgumentException>(() => DiskImage.Create(ImagePath, size, false));
         Assert.Contains("4 KB", rejected.Message);
@@ -36,7 +36,7 @@ public sealed class DiskImageTests : IDisposable
     }
 
     [Fact]
-    public void AnExistingFileIsNeverTouched()
+    public void An_existing_file_is_never_touched()
     {
         File.WriteAllText(ImagePath, "precious");
         IOException rejected = Assert.Throws<IOException>(() => DiskImage.Create(ImagePath, 4096, false));
@@ -47,7 +47,7 @@ public sealed class DiskImageTests : IDisposable
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void AFullHostIsRefusedAndLeavesNothing(bool preallocate)
+    public void A_full_host_is_refused_and_leaves_nothing(bool preallocate)
     {
         using SmallFileSystem small = SmallFileSystem.Mount(1 << 20);
         string filler = Path.Combine(small.Folder, "filler");
@@ -59,9 +59,9 @@ public sealed class DiskImageTests : IDisposable
     }
 
     [Fact]
-    public void AMissingFolderIsNamed() =>
+    public void A_missing_folder_is_named() =>
         Assert.Contains("folder", Assert.Throws<IOException>(() => DiskImage.Create(Path.Combine(_folder, "no", "disk.img"), 4096, false)).Message);
 
     [Fact]
-    public void ARelativePathIsRefused() => Assert.Throws<ArgumentException>(() => DiskImage.Create("disk.img", 4096, false));
+    public void A_relative_path_is_refused() => Assert.Throws<ArgumentException>(() => DiskImage.Create("disk.img", 4096, false));
 }

@@ -16,7 +16,7 @@ public class EmulatedDiskTests
 
     [Theory]
     [MemberData(nameof(Rates))]
-    public void TheRateIsTheTablesInVirtualTime(EmulatedRate rate)
+    public void The_rate_is_that_of_the_table_in_virtual_time(EmulatedRate rate)
     {
         SimLane lane = new(1);
         EmulatedDisk disk = Make(lane, rate.Profile);
@@ -25,7 +25,7 @@ public class EmulatedDiskTests
     }
 
     [Fact]
-    public void ADeepQueueIsReorderedOnRotatingDisks()
+    public void A_deep_queue_is_reordered_on_rotating_disks()
     {
         SimLane lane = new(1);
         EmulatedRate deep = new("HDD7200", EmulatedLoad.RandomRead, 32, 4096, 80);
@@ -34,7 +34,7 @@ public class EmulatedDiskTests
     }
 
     [Fact]
-    public void ReorderingStarvesNobody()
+    public void Reordering_starves_no_request()
     {
         SimLane lane = new(1);
         EmulatedDisk disk = Make(lane, "HDD7200");
@@ -70,7 +70,7 @@ public class EmulatedDiskTests
     [Theory]
     [InlineData("HDD10K", 0.9, 1.1)]     // a write that has ended is on the platter
     [InlineData("SSDSata", 10, 30)]      // a durable write costs the flush
-    public void ADurableWriteCostsWhatTheMediumNeeds(string profile, double least, double most)
+    public void A_durable_write_costs_what_the_medium_needs(string profile, double least, double most)
     {
         double plain = LatencyOf(WriteFlags.None), durable = LatencyOf(WriteFlags.ForceUnitAccess);
         Assert.InRange(durable / plain, least, most);
@@ -97,7 +97,7 @@ public class EmulatedDiskTests
     }
 
     [Fact]
-    public void AFlushWaitsForTheWritesBeforeIt()
+    public void A_flush_waits_for_the_writes_before_it()
     {
         SimLane lane = new(1);
         foreach (LatencyProfile profile in LatencyProfile.All)
@@ -132,7 +132,7 @@ public class EmulatedDiskTests
     }
 
     [Fact]
-    public void TheSameSeedTakesTheSameTime()
+    public void The_same_seed_takes_the_same_time()
     {
         long[] ends = [.. Enumerable.Range(0, 2).Select(_ =>
         {
@@ -146,7 +146,7 @@ public class EmulatedDiskTests
     [Theory]
     [InlineData("SSDSas")]
     [InlineData("HDD10K")]
-    public void AMachineThatWakesLateSlowsNoClosedLoopDown(string profile)
+    public void A_machine_that_wakes_late_slows_no_closed_loop_down(string profile)
     {
         Assert.Equal(TimeOf(disks: 1, lateNs: 0), TimeOf(disks: 1, lateNs: 50_000), 0.2);
         Assert.Equal(TimeOf(disks: 2, lateNs: 0), TimeOf(disks: 2, lateNs: 50_000), 0.2);   // a mirror: the next write follows both
@@ -179,7 +179,7 @@ public class EmulatedDiskTests
     }
 
     [Fact]
-    public void WhatTheDiskBelowDoesAtOnceTakesItsTimeBesideTheMedium()
+    public void A_request_that_the_disk_below_ends_at_once_takes_the_time_of_the_medium()
     {
         const int count = 100;
         const long copyNs = 40_000;
@@ -205,7 +205,7 @@ public class EmulatedDiskTests
     }
 
     [Fact]
-    public void ErrorsBelowComeThroughAndCloseWaits()
+    public void Errors_below_come_through_and_close_waits()
     {
         SimLane lane = new(1);
         NullDisk below = new(Terabyte);

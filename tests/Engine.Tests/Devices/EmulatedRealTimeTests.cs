@@ -23,7 +23,7 @@ public abstract class EmulatedRealTimeTests(LaneBackend backend)
 
     [Theory]
     [MemberData(nameof(FastRates))]
-    public void FlashKeepsItsRates(EmulatedRate rate)
+    public void Flash_keeps_its_rates(EmulatedRate rate)
     {
         using TestLane test = TestLane.Create(backend);
         double ratio = 0;
@@ -36,7 +36,7 @@ public abstract class EmulatedRealTimeTests(LaneBackend backend)
     }
 
     [Fact]
-    public void RotatingDisksKeepTheirRates()
+    public void Rotating_disks_keep_their_rates()
     {
         EmulatedRate[] rates = [.. EmulatedRate.Table.Where(rate => rate.PerSecond < 500)];
         using TestLane test = TestLane.Create(backend);

@@ -13,7 +13,7 @@ public sealed class HostStateTests : IDisposable
     public void Dispose() => Directory.Delete(_root, recursive: true);
 
     [Fact]
-    public void AFileIsReadBackReplacedAndDeleted()
+    public void A_file_is_read_back_replaced_and_deleted()
     {
         using HostState state = Open(Boot);
         Assert.Null(state.ReadFile("witness-1.bin"));
@@ -29,7 +29,7 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
-    public void AKilledWriterLeavesTheOldFileAndTheNextOneWrites()
+    public void A_killed_writer_leaves_the_old_file_and_the_next_one_writes()
     {
         using HostState state = Open(Boot);
         state.WriteFile("list", [1, 2, 3]);
@@ -41,7 +41,7 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
-    public void FilesAndFoldersAreTheOwnersOnly()
+    public void Files_and_folders_are_for_their_owner_only()
     {
         using HostState state = Open(Boot);
         state.WriteFile("list", [1]);
@@ -56,7 +56,7 @@ public sealed class HostStateTests : IDisposable
     [InlineData("a/b")]
     [InlineData(".hidden")]
     [InlineData("x.tmp")]
-    public void OtherNamesAreRefused(string name)
+    public void Other_names_are_refused(string name)
     {
         using HostState state = Open(Boot);
         Assert.Throws<ArgumentException>(() => state.WriteFile(name, [1]));
@@ -64,7 +64,7 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
-    public void AnUnwritableFolderIsAnIoError()
+    public void An_unwritable_folder_is_an_I_O_error()
     {
         using HostState state = Open(Boot);
         Directory.Delete(Path.Combine(_root, "state"));
@@ -72,7 +72,7 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
-    public void MemoryOutlivesTheProcessButNotTheBoot()
+    public void Memory_outlives_the_process_but_not_the_boot()
     {
         using (HostState first = Open(Boot))
         {
@@ -94,7 +94,7 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
-    public void ReturnedMemoryIsThereTheNextTime()
+    public void Returned_memory_is_there_the_next_time()
     {
         using HostState state = Open(Boot);
         state.MapMemory("m", 4096).Span.Fill(1);
@@ -108,7 +108,7 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
-    public void ReleasedMemoryIsNewTheNextTime()
+    public void Released_memory_is_new_the_next_time()
     {
         using HostState state = Open(Boot);
         state.MapMemory("m", 4096).Span.Fill(1);
@@ -121,7 +121,7 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
-    public void NoRoomForMemoryIsAnErrorAndNoSignal()
+    public void No_room_for_memory_is_an_error_and_no_signal()
     {
         using SmallFileSystem small = SmallFileSystem.Mount(1 << 20);
         using HostState state = new(Path.Combine(_root, "state"), Path.Combine(small.Folder, "run"), Boot);
@@ -129,7 +129,7 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
-    public void NoLinkLeadsAWriteToAnotherFile()
+    public void No_link_leads_a_write_to_another_file()
     {
         string victim = Path.Combine(_root, "victim");
         File.WriteAllBytes(victim, [1, 2, 3]);
@@ -152,7 +152,7 @@ public sealed class HostStateTests : IDisposable
     [Theory]
     [InlineData("state")]
     [InlineData("run")]
-    public void AFolderThatOthersMayWriteToIsRefused(string name)
+    public void A_folder_that_others_may_write_to_is_refused(string name)
     {
         string folder = Directory.CreateDirectory(Path.Combine(_root, name)).FullName;
         File.SetUnixFileMode(folder, (UnixFileMode)0x1ff);
@@ -164,7 +164,7 @@ public sealed class HostStateTests : IDisposable
     [Theory]
     [InlineData("state")]
     [InlineData("run")]
-    public void AFolderOfAnotherUserIsRefused(string name)
+    public void A_folder_of_another_user_is_refused(string name)
     {
         Assert.SkipUnless(Environment.IsPrivilegedProcess, "Only root can make a folder of another user.");
         string folder = Directory.CreateDirectory(Path.Combine(_root, name), (UnixFileMode)0x1c0).FullName;
@@ -173,7 +173,7 @@ public sealed class HostStateTests : IDisposable
     }
 
     [Fact]
-    public void ALinkIsNoRuntimeFolder()
+    public void A_link_is_no_runtime_folder()
     {
         Directory.CreateDirectory(Path.Combine(_root, "elsewhere"), (UnixFileMode)0x1c0);
         File.CreateSymbolicLink(Path.Combine(_root, "run"), Path.Combine(_root, "elsewhere"));

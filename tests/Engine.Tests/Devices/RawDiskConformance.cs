@@ -22,7 +22,7 @@ public abstract class RawDiskConformance(LaneBackend backend) : BlockStoreConfor
     [InlineData(0, WriteFlags.None)]
     [InlineData(0, WriteFlags.ForceUnitAccess)]
     [InlineData(512, WriteFlags.None)]
-    public void StripsAreReadAndWrittenInOneRequest(int misaligned, WriteFlags flags) => WithStore(async (lane, store) =>
+    public void Strips_are_read_and_written_in_one_request(int misaligned, WriteFlags flags) => WithStore(async (lane, store) =>
     {
         const int strip = 16 << 10, round = 3, strips = 40;
         IoBuffer memory = lane.Buffers.Rent((strips * round * strip) + 4096), whole = lane.Buffers.Rent(strips * strip);

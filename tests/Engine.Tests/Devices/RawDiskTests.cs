@@ -13,7 +13,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void ATruncatedImageIsGoneAndStaysGone(bool inMemory)
+    public void A_truncated_image_is_gone_and_stays_gone(bool inMemory)
     {
         using TemporaryImage image = Make(inMemory);
         using TestLane test = TestLane.Create(backend, options);
@@ -37,7 +37,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     [Theory]
     [InlineData(0)]
     [InlineData(20_000_000)]
-    public void ALaneThatKeepsItselfBusyStillHearsOfItsDisks(long spinNs)
+    public void A_lane_that_keeps_itself_busy_still_hears_of_its_disks(long spinNs)
     {
         using TemporaryImage image = Make(inMemory: false);
         using TestLane test = TestLane.Create(backend, options with { SpinNs = spinNs });
@@ -68,7 +68,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void AnUnlinkedImageIsGone()
+    public void An_unlinked_image_is_gone()
     {
         using TemporaryImage image = Make(inMemory: false);
         using TestLane test = TestLane.Create(backend, options);
@@ -94,7 +94,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     [InlineData(false, true, true)]
     [InlineData(true, false, true)]
     [InlineData(true, true, true)]
-    public void AFlushAndADurableWriteOfAnImageThatIsGoneAreNotAcknowledged(bool isTruncated, bool isWrite, bool isForeign)
+    public void A_flush_and_a_durable_write_of_an_image_that_is_gone_are_not_acknowledged(bool isTruncated, bool isWrite, bool isForeign)
     {
         using TemporaryImage image = Make(inMemory: false);
         using TestLane test = TestLane.Create(backend, options);
@@ -119,7 +119,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void CloseWaitsForRequestsReleasesTheLockAndRefusesMore()
+    public void Close_waits_for_requests_releases_the_lock_and_refuses_more()
     {
         using TemporaryImage image = Make(inMemory: false);
         using TestLane test = TestLane.Create(backend, options);
@@ -139,7 +139,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void UnmapGivesSpaceBack()
+    public void Unmap_gives_space_back()
     {
         using TemporaryImage image = Make(inMemory: false);
         using TestLane test = TestLane.Create(backend, options);
@@ -164,7 +164,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
 
     // Such calls may be in the queue of a stopped process; reads and writes go past those that wait, or a lease could not be renewed any more.
     [Fact]
-    public void ZeroingWaitsForTheLeaseAndIsNotDoneWhenTheLeaseIsLost()
+    public void Zeroing_waits_for_the_lease_and_is_not_done_when_the_lease_is_lost()
     {
         using TemporaryImage image = Make(inMemory: false);
         using TestLane test = TestLane.Create(backend, options);
@@ -217,7 +217,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void AFullHostIsNoSpaceAndNoDiskFailure()
+    public void A_full_host_is_no_space_and_no_disk_failure()
     {
         using TestLane test = TestLane.Create(backend, options);
         using SmallFileSystem full = SmallFileSystem.Mount(sizeBytes: 4 << 20);
@@ -244,7 +244,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void AShortWriteThroughTheBackendIsNoSpaceOnAFullHost()
+    public void A_short_write_through_the_backend_is_no_space_on_a_full_host()
     {
         using TestLane test = TestLane.Create(backend, options);
         using SmallFileSystem full = SmallFileSystem.Mount(sizeBytes: 1 << 20);
@@ -267,7 +267,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void MoreRequestsThanTheRingHoldsAllComplete()
+    public void More_requests_than_the_ring_holds_all_complete()
     {
         const int requests = 10_000;   // the queues of the ring hold 512 and 4096
         using TemporaryImage image = Make(inMemory: false);
@@ -299,7 +299,7 @@ public abstract class RawDiskTests(LaneBackend backend, LaneOptions options)
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void ReadsAndWritesAllocateNothing(bool inMemory)
+    public void Reads_and_writes_allocate_nothing(bool inMemory)
     {
         using TemporaryImage image = Make(inMemory);
         using TestLane test = TestLane.Create(backend, options);

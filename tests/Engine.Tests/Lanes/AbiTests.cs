@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Tests.Lanes;
 public class AbiTests
 {
     [Fact]
-    public void SizesAreTheKernels()
+    public void Sizes_are_those_of_the_kernel()
     {
         Assert.Equal(64, Unsafe.SizeOf<SubmissionEntry>());
         Assert.Equal(16, Unsafe.SizeOf<CompletionEntry>());
@@ -45,7 +45,7 @@ public class AbiTests
     [InlineData(typeof(ResourceRegistration), "Count=0 Flags=4 Reserved=8 Data=16 Tags=24")]
     [InlineData(typeof(ResourceUpdate), "Offset=0 Reserved=4 Data=8 Tags=16 Count=24 Reserved2=28")]
     [InlineData(typeof(MessageHeader), "Name=0 NameLength=8 Vectors=16 VectorCount=24 Control=32 ControlLength=40 Flags=48")]
-    public void OffsetsAreTheKernels(Type type, string expected)
+    public void Offsets_are_those_of_the_kernel(Type type, string expected)
     {
         IEnumerable<string> fields = type.GetFields(BindingFlags.Instance | BindingFlags.NonPublic)
             .Select(field => (field.Name, Offset: (int)Marshal.OffsetOf(type, field.Name)))
@@ -55,7 +55,7 @@ public class AbiTests
     }
 
     [Fact]
-    public void TheKernelsAnswersMakeSense()
+    public void The_answers_of_the_kernel_make_sense()
     {
         Assert.Equal(0, Libc.StatusOfPath("/proc/self/exe", follow: true, out FileStatus status));
         Assert.True(status.IsRegularFile);

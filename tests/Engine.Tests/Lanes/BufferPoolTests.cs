@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Tests.Lanes;
 public class BufferPoolTests
 {
     [Fact]
-    public void ReturnedBufferIsReused()
+    public void Returned_buffer_is_reused()
     {
         using BufferPool pool = new();
         IoBuffer first = pool.Rent(5000);
@@ -20,7 +20,7 @@ public class BufferPoolTests
     [Theory]
     [InlineData(0)]
     [InlineData(BufferPool.LargestBuffer + 1)]
-    public void LengthOutsideTheRangeIsRefused(int length)
+    public void Length_outside_the_range_is_refused(int length)
     {
         using BufferPool pool = new();
         Assert.Throws<ArgumentOutOfRangeException>(() => pool.Rent(length));
@@ -29,7 +29,7 @@ public class BufferPoolTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void BuffersNeverOverlapAndAreAligned(bool hugePages)
+    public void Buffers_never_overlap_and_are_aligned(bool hugePages)
     {
         using BufferPool pool = hugePages ? new(HugePageMemory.Instance) : new();
         Random random = new(4);
@@ -50,7 +50,7 @@ public class BufferPoolTests
     }
 
     [Fact]
-    public void SmallBuffersShareAHugePage()
+    public void Small_buffers_share_a_huge_page()
     {
         using BufferPool pool = new(HugePageMemory.Instance);
         for (int i = 0; i < 512; i++)

@@ -9,7 +9,7 @@ public class EnvironmentCollection;
 public class LaneFactoryTests
 {
     [Fact]
-    public void TheEnvironmentForcesTheThreads()
+    public void The_environment_forces_the_threads()
     {
         using Lane lane = CreateWith("threads");
         Assert.Equal(LaneBackend.Threads, lane.Backend);
@@ -17,7 +17,7 @@ public class LaneFactoryTests
     }
 
     [Fact]
-    public void AnUnknownBackendIsRefusedWithTheChoices()
+    public void An_unknown_backend_is_refused_with_the_choices()
     {
         ArgumentException rejected = Assert.Throws<ArgumentException>(() => CreateWith("iocp").Dispose());
         Assert.Contains("'iocp'", rejected.Message);
@@ -30,7 +30,7 @@ public class LaneFactoryTests
     [InlineData(425, 12, "io_uring_setup: Cannot allocate memory")]
     [InlineData(426, 1, "io_uring_enter: Operation not permitted")]
     [InlineData(427, 1, "io_uring_register(PROBE): Operation not permitted")]
-    public void WhereTheSystemRefusesIoUringTheThreadsTakeOverAndSayWhy(int systemCall, int errno, string reason) =>
+    public void The_threads_take_over_where_the_system_refuses_io_uring_and_say_why(int systemCall, int errno, string reason) =>
         SystemCallFilter.RunWithout(systemCall, errno, () =>
         {
             using Lane lane = CreateWith("");
@@ -44,7 +44,7 @@ public class LaneFactoryTests
         });
 
     [Fact]
-    public void AForcedRingThatIsRefusedIsAnErrorWithTheReason() =>
+    public void A_forced_ring_that_is_refused_is_an_error_with_the_reason() =>
         SystemCallFilter.RunWithout(425, 1, () =>
         {
             PlatformNotSupportedException rejected =
@@ -53,7 +53,7 @@ public class LaneFactoryTests
         });
 
     [Fact]
-    public void WithoutThePreciseWaitTheThreadsStillKeepTime() =>
+    public void Without_the_precise_wait_the_threads_still_keep_time() =>
         SystemCallFilter.RunWithout(441, 38, () =>
         {
             using Lane lane = LaneFactory.Create("test", LaneBackend.Threads);

@@ -16,7 +16,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     public void Dispose() => Directory.Delete(_folder, recursive: true);
 
     [Fact]
-    public void EchoOverUnixIsWholeAndInOrder()
+    public void Echo_over_unix_is_whole_and_in_order()
     {
         using TestLane test = TestLane.Create(backend);
         ILaneListener listener = test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
@@ -25,7 +25,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void EchoOverTcpIsWholeAndInOrder()
+    public void Echo_over_TCP_is_whole_and_in_order()
     {
         using TestLane test = TestLane.Create(backend);
         ILaneListener listener = test.Run(async () =>
@@ -40,7 +40,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void ManyConnectionsAreServedTogether()
+    public void Many_connections_are_served_together()
     {
         using TestLane test = TestLane.Create(backend);
         test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
@@ -48,7 +48,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void TheSocketIsOpenToItsOwnerOnly()
+    public void The_socket_is_open_to_its_owner_only()
     {
         using TestLane test = TestLane.Create(backend);
         test.Run(() => Listen(test, SocketPath, socket => socket.Close()));
@@ -57,7 +57,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
 
     /// <summary>Memory from which the kernel copies an answer is never fetched: buffers that are there, and those that come, are locked and present.</summary>
     [Fact]
-    public void TheMemoryOfALaneThatServesMessagesIsLocked()
+    public void The_memory_of_a_lane_that_serves_messages_is_locked()
     {
         using TestLane test = TestLane.Create(backend);
         using Socket messages = new(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false };
@@ -80,7 +80,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
 
     /// <summary>The allocator keeps memory that is given back for the next request of its size: there it would lie locked, and count for ever.</summary>
     [Fact]
-    public void TheMemoryOfALaneThatEndedIsNotLocked()
+    public void The_memory_of_a_lane_that_ended_is_not_locked()
     {
         KeepFreeMemory();
         nint address = 0;
@@ -127,7 +127,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void AStaleSocketIsReplacedAndALiveOneRefused()
+    public void A_stale_socket_is_replaced_and_a_live_one_refused()
     {
         using TestLane test = TestLane.Create(backend);
         using (Socket dead = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified))
@@ -145,7 +145,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void AFileThatIsNoSocketIsLeftAlone()
+    public void A_file_that_is_no_socket_is_left_alone()
     {
         using TestLane test = TestLane.Create(backend);
         File.WriteAllText(SocketPath, "data");
@@ -155,7 +155,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void ATooLongPathIsRefusedWithTheLimit()
+    public void A_too_long_path_is_refused_with_the_limit()
     {
         using TestLane test = TestLane.Create(backend);
         string path = Path.Combine(_folder, new string('x', 120));
@@ -164,7 +164,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void ATakenPortIsRefusedByName()
+    public void A_taken_port_is_refused_by_name()
     {
         using TestLane test = TestLane.Create(backend);
         using TcpListener taken = new(IPAddress.Loopback, 0);
@@ -179,7 +179,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void ClosingTheListenerRemovesTheFileAndKeepsConnections()
+    public void Closing_the_listener_removes_the_file_and_keeps_connections()
     {
         using TestLane test = TestLane.Create(backend);
         ILaneListener listener = test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
@@ -196,7 +196,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void TheEndOfTheStreamIsZero()
+    public void The_end_of_the_stream_is_zero()
     {
         using TestLane test = TestLane.Create(backend);
         TaskCompletionSource<int> received = new();
@@ -207,7 +207,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void CloseEndsThePendingReceiveAndTheConnection()
+    public void Close_ends_the_pending_receive_and_the_connection()
     {
         using TestLane test = TestLane.Create(backend);
         TaskCompletionSource<int> received = new();
@@ -232,7 +232,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void SendingToAClosedPeerIsAnErrorAndNoSignal()
+    public void Sending_to_a_closed_peer_is_an_error_and_no_signal()
     {
         using TestLane test = TestLane.Create(backend);
         TaskCompletionSource<IoError> sent = new();
@@ -248,7 +248,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
 
     /// <summary>Else the next requests of that client, and of all others, would wait for the end of all replies.</summary>
     [Fact]
-    public void LongSendsLeaveTheLaneToOthersBetweenTheirParts()
+    public void Long_sends_leave_the_lane_to_others_between_their_parts()
     {
         const int parts = 16;
         using TestLane test = TestLane.Create(backend);
@@ -281,7 +281,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void ClosedConnectionsLeaveNoDescriptorBehind()
+    public void Closed_connections_leave_no_descriptor_behind()
     {
         using TestLane test = TestLane.Create(backend);
         test.Run(() => Listen(test, SocketPath, socket => Echo(test.Lane, socket).Forget()));
@@ -297,7 +297,7 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
     }
 
     [Fact]
-    public void EchoingAllocatesNothing()
+    public void Echoing_allocates_nothing()
     {
         using TestLane test = TestLane.Create(backend);
         AllocationMeter meter = new();

@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Tests.Lanes;
 public abstract class LaneTests(LaneBackend backend, LaneOptions options)
 {
     [Fact]
-    public void TheBackendIsReportedWithAReason()
+    public void The_backend_is_reported_with_a_reason()
     {
         using TestLane test = TestLane.Create(backend, options);
         Assert.Equal(backend, test.Lane.Backend);
@@ -16,7 +16,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void PostRunsOnTheLaneFromManyThreads()
+    public void Post_runs_on_the_lane_from_many_threads()
     {
         using TestLane test = TestLane.Create(backend, options);
         int ran = 0;
@@ -39,7 +39,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void PostWakesASleepingLane()
+    public void Post_wakes_a_sleeping_lane()
     {
         using TestLane test = TestLane.Create(backend, options);
         for (int i = 0; i < 50; i++)
@@ -51,7 +51,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void OffloadedWorkDoesNotBlockTheLane()
+    public void Offloaded_work_does_not_block_the_lane()
     {
         using TestLane test = TestLane.Create(backend, options);
         using ManualResetEventSlim mayEnd = new();
@@ -88,7 +88,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void AtMostOneOffloadedItemRunsAtATime()
+    public void At_most_one_offloaded_item_runs_at_a_time()
     {
         using TestLane test = TestLane.Create(backend, options);
         int underWay = 0;
@@ -113,7 +113,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void OffloadedWorkMayOutliveItsLane()
+    public void Offloaded_work_may_outlive_its_lane()
     {
         using ManualResetEventSlim begun = new(), mayEnd = new(), ended = new();
         using (TestLane test = TestLane.Create(backend, options))
@@ -132,7 +132,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void DelaysFireInOrderAndNotEarly()
+    public void Delays_fire_in_order_and_not_early()
     {
         using TestLane test = TestLane.Create(backend, options);
         List<int> order = [];
@@ -158,7 +158,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void AShortDelayIsNotLateByMilliseconds()
+    public void A_short_delay_is_not_late_by_milliseconds()
     {
         using TestLane test = TestLane.Create(backend, options);
         long[] late = new long[51];
@@ -176,7 +176,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void YieldLetsEverythingQueuedGoFirst()
+    public void Yield_lets_everything_queued_go_first()
     {
         using TestLane test = TestLane.Create(backend, options);
         List<string> order = [];
@@ -190,7 +190,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void ALaneThatKeepsItselfBusyStillServesTimers()
+    public void A_lane_that_keeps_itself_busy_still_serves_timers()
     {
         using TestLane test = TestLane.Create(backend, options);
         bool fired = false;
@@ -214,7 +214,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void AnUnhandledExceptionReachesTheHandlerAndTheLaneGoesOn()
+    public void An_unhandled_exception_reaches_the_handler_and_the_lane_goes_on()
     {
         using Lane lane = LaneFactory.Create("test", backend);
         Exception? seen = null;
@@ -229,7 +229,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void PostAfterTheEndIsRefused()
+    public void Post_after_the_end_is_refused()
     {
         TestLane test = TestLane.Create(backend, options);
         test.Dispose();
@@ -238,7 +238,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void RandomAndIdentifiersDiffer()
+    public void Random_and_identifiers_differ()
     {
         using TestLane test = TestLane.Create(backend, options);
         (int numbers, int guids) = test.Run(async () =>
@@ -258,7 +258,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void WaitingAllocatesNothing()
+    public void Waiting_allocates_nothing()
     {
         using TestLane test = TestLane.Create(backend, options);
         AllocationMeter meter = new();
@@ -283,7 +283,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
     }
 
     [Fact]
-    public void SpinningStillHearsPosts()
+    public void Spinning_still_hears_posts()
     {
         using TestLane test = TestLane.Create(backend, options with { SpinNs = 50_000 });
         for (int i = 0; i < 200; i++)
@@ -298,7 +298,7 @@ public abstract class LaneTests(LaneBackend backend, LaneOptions options)
 public class UringLaneTests() : LaneTests(LaneBackend.Uring, new LaneOptions())
 {
     [Fact]
-    public void TheKernelKnowsTheMemoryOfThePool()
+    public void The_kernel_knows_the_memory_of_the_pool()
     {
         using TestLane test = TestLane.Create(LaneBackend.Uring);
         UringLane lane = (UringLane)test.Lane;
@@ -329,7 +329,7 @@ public class PlainRingLaneTests() : OlderRingLaneTests(3);
 public abstract class OlderRingLaneTests(int way) : LaneTests(LaneBackend.Uring, OlderRing.Options(way))
 {
     [Fact]
-    public void AKernelThatRefusesTheBetterWaysGetsThisOne()
+    public void A_kernel_that_refuses_the_better_ways_gets_this_one()
     {
         const RingSetup unknown = (RingSetup)(1u << 31);
         RingSetup[] setups = [.. UringProbe.Setups.Take(way).Select(setup => setup | unknown), UringProbe.Setups[way]];

@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Tests.Lanes;
 public class TimerHeapTests
 {
     [Fact]
-    public void ComesOutByTimeThenByOrderOfArrival()
+    public void Timers_come_out_by_time_then_by_order_of_arrival()
     {
         Random random = new(1);
         for (int round = 0; round < 200; round++)

@@ -14,7 +14,7 @@ public sealed class PoolCrashTests
     private const int CutsPerPoint = 5;
 
     [Fact]
-    public void Commit() => Sweep(2, static world => world.Create(), static (_, pool) => AsTask(pool.Commit(PoolWorld.Job(2, 2))));
+    public void A_commit() => Sweep(2, static world => world.Create(), static (_, pool) => AsTask(pool.Commit(PoolWorld.Job(2, 2))));
 
     [Fact]
     public void Commits_that_cross_a_checkpoint() => Sweep(
@@ -113,7 +113,7 @@ public sealed class PoolCrashTests
     }
 
     [Fact]
-    public void Evict() => Sweep(3, static world => world.Create(), static (_, pool) => AsTask(pool.Evict(new DiskNumber(2), "test")));
+    public void An_eviction() => Sweep(3, static world => world.Create(), static (_, pool) => AsTask(pool.Evict(new DiskNumber(2), "test")));
 
     [Fact]
     public void Evict_one_of_two() => Sweep(2, static world => world.Create(), static (_, pool) => AsTask(pool.Evict(new DiskNumber(1), "test")));
@@ -140,10 +140,10 @@ public sealed class PoolCrashTests
         Sweep(3, static world => world.Create(), static (_, pool) => AsTask(pool.RemoveDisk(new DiskNumber(2))), points: 150);
 
     [Fact]
-    public void Close() => Sweep(2, static world => world.Create(), static (_, pool) => CloseTask(pool));
+    public void A_close() => Sweep(2, static world => world.Create(), static (_, pool) => CloseTask(pool));
 
     [Fact]
-    public void Open()
+    public void An_opening()
     {
         PoolId id = default;
         Sweep(
@@ -159,7 +159,7 @@ public sealed class PoolCrashTests
     }
 
     [Fact]
-    public void Create()
+    public void A_creation()
     {
         int requests = Count(static world => world.Create());
         for (int point = 1; point <= requests; point += 1 + (requests / 150))

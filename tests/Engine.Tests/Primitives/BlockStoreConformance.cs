@@ -21,7 +21,7 @@ public abstract class BlockStoreConformance
     protected virtual bool FreshReadsZeros => true;
 
     [Fact]
-    public void GeometryIsSane() => WithStore(async (lane, store) =>
+    public void Geometry_is_sane() => WithStore(async (lane, store) =>
     {
         await lane.Yield();
         StoreGeometry geometry = store.Geometry;
@@ -33,7 +33,7 @@ public abstract class BlockStoreConformance
     });
 
     [Fact]
-    public void AFreshStoreReadsZeros() => WithStore(async (lane, store) =>
+    public void A_fresh_store_reads_zeros() => WithStore(async (lane, store) =>
     {
         if (!FreshReadsZeros)
         {
@@ -47,7 +47,7 @@ public abstract class BlockStoreConformance
     [Theory]
     [InlineData(WriteFlags.None)]
     [InlineData(WriteFlags.ForceUnitAccess)]
-    public void WhatIsWrittenIsRead(WriteFlags flags) => WithStore(async (lane, store) =>
+    public void Written_data_is_read_back(WriteFlags flags) => WithStore(async (lane, store) =>
     {
         int block = store.Geometry.BlockSize;
         long last = store.Geometry.Length - block;
@@ -68,7 +68,7 @@ public abstract class BlockStoreConformance
     });
 
     [Fact]
-    public void ARequestOutsideOrUnalignedIsRefusedAndChangesNothing() => WithStore(async (lane, store) =>
+    public void A_request_outside_or_unaligned_is_refused_and_changes_nothing() => WithStore(async (lane, store) =>
     {
         int block = store.Geometry.BlockSize, part = store.Geometry.SmallestRequest / 2;
         long length = store.Geometry.Length;
@@ -92,7 +92,7 @@ public abstract class BlockStoreConformance
     [InlineData(WriteFlags.NoHole)]
     [InlineData(WriteFlags.ForceUnitAccess)]
     [InlineData(WriteFlags.NoHole | WriteFlags.ForceUnitAccess)]
-    public void ZeroedRangesReadZerosAndNeighboursStay(WriteFlags flags) => WithStore(async (lane, store) =>
+    public void Zeroed_ranges_read_zeros_and_neighbours_stay(WriteFlags flags) => WithStore(async (lane, store) =>
     {
         int block = store.Geometry.BlockSize;
         await Fill(lane, store, 0, 256 << 10, 5, WriteFlags.None);
@@ -105,7 +105,7 @@ public abstract class BlockStoreConformance
     });
 
     [Fact]
-    public void UnmapKeepsNeighbours() => WithStore(async (lane, store) =>
+    public void Unmap_keeps_neighbours() => WithStore(async (lane, store) =>
     {
         int block = store.Geometry.BlockSize;
         await Fill(lane, store, 0, 256 << 10, 5, WriteFlags.None);
@@ -118,7 +118,7 @@ public abstract class BlockStoreConformance
     });
 
     [Fact]
-    public void StatusCoversTheRangeOnceAndNeverCallsDataZero() => WithStore(async (lane, store) =>
+    public void Status_covers_the_range_once_and_never_calls_data_zero() => WithStore(async (lane, store) =>
     {
         int block = store.Geometry.BlockSize;
         await Fill(lane, store, 128 << 10, 64 << 10, 5, WriteFlags.None);
@@ -137,7 +137,7 @@ public abstract class BlockStoreConformance
     });
 
     [Fact]
-    public void NothingOfNothingSucceeds() => WithStore(async (lane, store) =>
+    public void A_request_of_no_bytes_succeeds() => WithStore(async (lane, store) =>
     {
         await lane.Yield();
         Assert.Equal(IoError.None, await store.Unmap(0, 0));
@@ -148,7 +148,7 @@ public abstract class BlockStoreConformance
     });
 
     [Fact]
-    public void OverlappingWritesLeaveEveryBlockFromOneOfThem() => WithStore(async (lane, store) =>
+    public void Overlapping_writes_leave_every_block_from_one_of_them() => WithStore(async (lane, store) =>
     {
         const int writes = 24;
         int block = store.Geometry.BlockSize;
@@ -174,7 +174,7 @@ public abstract class BlockStoreConformance
     });
 
     [Fact]
-    public void ManyAtOnceComeBackWhole() => WithStore(async (lane, store) =>
+    public void Many_requests_at_once_come_back_whole() => WithStore(async (lane, store) =>
     {
         int count = (int)Math.Min(200, store.Geometry.Length / (8 << 10));
         for (int round = 0; round < 3; round++)
@@ -204,7 +204,7 @@ public abstract class BlockStoreConformance
     });
 
     [Fact]
-    public void RandomOperationsMatchAPlainArray() => WithStore(async (lane, store) =>
+    public void Random_operations_match_a_plain_array() => WithStore(async (lane, store) =>
     {
         int seed = s_seeds.Next();
         Random random = new(seed);
@@ -251,7 +251,7 @@ public abstract class BlockStoreConformance
     });
 
     [Fact]
-    public void BuffersAtOddAddressesWork() => WithStore(async (lane, store) =>
+    public void Buffers_at_odd_addresses_work() => WithStore(async (lane, store) =>
     {
         int block = store.Geometry.BlockSize;
         IoBuffer memory = lane.Buffers.Rent((block * 8) + 64);
@@ -271,7 +271,7 @@ public abstract class BlockStoreConformance
     [InlineData(1, WriteFlags.ForceUnitAccess)]
     [InlineData(7, WriteFlags.None)]
     [InlineData(-1, WriteFlags.None)]
-    public void TheLargestTransferWorksAtEveryOffset(int firstBlock, WriteFlags flags) => WithStore(async (lane, store) =>
+    public void The_largest_transfer_works_at_every_offset(int firstBlock, WriteFlags flags) => WithStore(async (lane, store) =>
     {
         StoreGeometry geometry = store.Geometry;
         int block = geometry.BlockSize;

@@ -114,7 +114,7 @@ public sealed class SliceExplanationTests
     }
 
     [Fact]
-    public void Pinned()
+    public void A_pin_is_the_reason_whatever_the_heat()
     {
         _slices[0] = (0, 0, 0);
         _slices[3] = (1, 0, 0);

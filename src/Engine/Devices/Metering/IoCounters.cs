@@ -202,7 +202,7 @@ public sealed class IoCounters
 
     /// <summary>A write of a virtual disk has ended.</summary>
     /// <param name="bytes">Bytes written.</param>
-    /// <param name="nanoseconds">How long it took.</param>
+    /// <param name="nanoseconds">Its duration.</param>
     /// <param name="failed">Whether it failed.</param>
     /// <param name="readModifyWrites">Writes so far that had to read the rest of a block first.</param>
     internal void EndWrite(long bytes, long nanoseconds, bool failed, long readModifyWrites)

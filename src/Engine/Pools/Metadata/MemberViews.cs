@@ -44,7 +44,7 @@ internal sealed class MemberViews(
 
     private PoolView View => members.View;
 
-    /// <summary>Who chooses metadata disks after each change of the view, and where the next view has none of those before.</summary>
+    /// <summary>The function that chooses metadata disks after each change of the view, and where the next view has none of those before.</summary>
     internal void Use(MetadataVoters voters) => _voters = voters;
 
     /// <summary>Takes a disk out of the view; completes when a view without it is in force.</summary>

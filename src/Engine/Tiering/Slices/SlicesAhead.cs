@@ -36,7 +36,7 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
     private Func<List<int>, LaneTask<Nothing>>? _confirm;
     private bool _hasLeftovers; // those of an earlier opening are being looked at
 
-    /// <summary>How places are taken back.</summary>
+    /// <summary>The function that takes places back.</summary>
     /// <param name="freeUnwritten">Takes those of some slices out of the map that read as zeros.</param>
     /// <param name="confirm">Enters those of some slices as written that are in the map.</param>
     internal void TakeBackBy(Func<List<int>, LaneTask<Nothing>> freeUnwritten, Func<List<int>, LaneTask<Nothing>> confirm) =>

@@ -18,7 +18,7 @@ public sealed class LineagesTests
     [InlineData("5a 4a 3a", "6a 4a 3a", false)]      // row 3: the session 5 took effect, and the other history passed over it
     [InlineData("5a 4a 3a", "6a 5a 4a", true)]       // row 4
     [InlineData("2a 1a", "9a 8a 7a", true)]          // too old to tell
-    public void Rows(string a, string b, bool fit)
+    public void Histories_fit_as_the_table_says(string a, string b, bool fit)
     {
         Assert.Equal(fit, Lineages.Fit(History(a), History(b)));
         Assert.Equal(fit, Lineages.Fit(History(b), History(a)));

@@ -25,7 +25,7 @@ public sealed class ReturnRulesTests
     [InlineData("4a", "4a", 20, 9, nameof(ReturnVerdict.AsItWas))]        // row 8
     [InlineData("2a", "2a", 20, 9, nameof(ReturnVerdict.AsItWas))]
     [InlineData("6a", "4a", 21, 10, nameof(ReturnVerdict.AsItWas))]
-    public async Task Rows(string newest, string held, int epoch, int sequence, string verdict)
+    public async Task A_disk_that_returns_is_judged_as_the_table_says(string newest, string held, int epoch, int sequence, string verdict)
     {
         PoolState state = held.Length == 0 ? State : State.Apply(new DiskHeld(s_disk, LineagesTests.Token(held), 20, 9, 0xC0FFEE));
         Superblock superblock = PoolBlockTests.Superblock with
