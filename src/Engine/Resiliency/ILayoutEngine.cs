@@ -91,6 +91,6 @@ internal interface ILayoutEngine
     /// Judges a block that the log calls never-written or lost, although a process that died had written it, by its first-write records. Writes the
     /// copy that they prove to every position and adds its entry to <paramref name="kept"/>.
     /// </summary>
-    LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> notes, List<CapturedEntry> kept) =>
+    LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> firstWrites, List<CapturedEntry> kept) =>
         LaneTask.FromResult(IoError.None);
 }

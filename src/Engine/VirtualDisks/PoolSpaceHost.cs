@@ -61,7 +61,7 @@ internal sealed class PoolSpaceHost(PoolLink link, VirtualDiskId owner, TierDesc
     {
         if (_reserved.Remove(row, out SlabRef[]? slabs))
         {
-            Abandon(slabs).Forget();
+            ReleaseSlabs(slabs).Forget();
         }
     }
 
@@ -92,7 +92,7 @@ internal sealed class PoolSpaceHost(PoolLink link, VirtualDiskId owner, TierDesc
 
     private async LaneTask<IoError> Commit(MetadataRecord record) => ErrorOf(await _link.Commit(record));
 
-    private async LaneTask Abandon(SlabRef[] slabs)
+    private async LaneTask ReleaseSlabs(SlabRef[] slabs)
     {
         await _link.AwaitGivenUp(slabs);
         _link.Tell(pool => pool.Allocator.Release(slabs));

@@ -53,7 +53,7 @@ internal static class FileExtentMap
         {
             throw new StorageException(
                 StorageErrors.NotSupported,
-                $"Where -FilePath '{path}' lies is not told: {Errno.Describe(-error)}.",
+                $"-FilePath '{path}': its file system does not report the places of the file ({Errno.Describe(-error)}).",
                 "Name a file on ext4 or XFS.", path);
         }
     }

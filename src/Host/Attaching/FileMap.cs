@@ -68,14 +68,14 @@ internal sealed class FileMap(AttachManager attachments) : IFileMap
                 StorageErrors.NotSupported,
                 type == "btrfs"
                     ? $"{named} is on btrfs, whose addresses are its own and no places of the disk."
-                    : $"{named} is on {type}, which does not tell where on the disk a file lies.",
+                    : $"{named} is on {type}, which does not report the places of a file on the disk.",
                 "Files on ext4 and XFS can be pinned.", path);
         }
 
         if (options.Contains("rtdev=", StringComparison.Ordinal))
         {
             throw new StorageException(
-                StorageErrors.NotSupported, $"{named} is on XFS with a real-time device; which of the two devices it is on is not told.",
+                StorageErrors.NotSupported, $"{named} is on XFS with a real-time device, and XFS does not report which of its two devices has the file.",
                 "Files on ext4 and on XFS of one device can be pinned.", path);
         }
     }

@@ -89,7 +89,7 @@ public sealed class FileMapTests : IDisposable
         string path = Path.Combine(_root, "elsewhere");
         File.WriteAllBytes(path, new byte[1 << 20]);
         StorageErrorInfo problem = Assert.Throws<StorageException>(() => new FileMap(_attachments).Find(path)).Error;
-        Assert.Matches("is on /dev/.*, which is no connected virtual disk|is on no block device|which does not tell where", problem.ExtendedInformation);
+        Assert.Matches("is on /dev/.*, which is no connected virtual disk|is on no block device|which does not report the places", problem.ExtendedInformation);
     }
 
     [Fact]

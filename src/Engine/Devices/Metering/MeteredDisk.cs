@@ -315,11 +315,11 @@ public sealed class MeteredDisk : IDisk
     }
 
     /// <summary>Returns rented memory to the pool; copies the data of a read to the caller's memory first.</summary>
-    internal void GiveBack(MemberOperation operation, IoBuffer memory, IoBuffer borrower, IoError error)
+    internal void GiveBack(MemberOperation operation, IoBuffer memory, IoBuffer callers, IoError error)
     {
         if (operation == MemberOperation.Read && error == IoError.None)
         {
-            memory.CopyTo(borrower);
+            memory.CopyTo(callers);
         }
 
         Lane.Buffers.Return(memory);

@@ -31,22 +31,22 @@ internal sealed class MeteredRequest(MeteredDisk disk) : LinkedFollower
     internal int StartTick { get; private set; }
 
     /// <summary>The caller's memory, if the device uses other memory, which the disk has rented.</summary>
-    internal IoBuffer Borrower { get; private set; }
+    internal IoBuffer CallersMemory { get; private set; }
 
     /// <summary>Number of the client's request, see <see cref="RequestTrace"/>.</summary>
     internal ulong Traced => TracedRequest;
 
     internal LaneTask<IoError> Begin(
-        MemberOperation operation, long offset, long length, IoBuffer memory, IoBuffer borrower, long startNs, int startTick, LaneTask<IoError> below)
+        MemberOperation operation, long offset, long length, IoBuffer memory, IoBuffer callers, long startNs, int startTick, LaneTask<IoError> below)
     {
-        (Operation, Offset, Length, _memory, Borrower, StartNs, StartTick) = (operation, offset, length, memory, borrower, startNs, startTick);
+        (Operation, Offset, Length, _memory, CallersMemory, StartNs, StartTick) = (operation, offset, length, memory, callers, startNs, startTick);
         return Follow(below);
     }
 
     /// <summary>The caller goes on without the device, which keeps the memory.</summary>
     internal void GiveUp(IoError error)
     {
-        if (_memory.Length > 0 && Borrower.Length == 0)
+        if (_memory.Length > 0 && CallersMemory.Length == 0)
         {
             disk.Lane.Buffers.Keep(_memory);
         }
@@ -65,9 +65,9 @@ internal sealed class MeteredRequest(MeteredDisk disk) : LinkedFollower
             disk.EndedLate(Operation);
         }
 
-        if (Borrower.Length > 0)
+        if (CallersMemory.Length > 0)
         {
-            disk.GiveBack(Operation, _memory, Borrower, HasAnswered ? IoError.TimedOut : error);
+            disk.GiveBack(Operation, _memory, CallersMemory, HasAnswered ? IoError.TimedOut : error);
         }
         else if (HasAnswered && _memory.Length > 0)
         {
@@ -75,7 +75,7 @@ internal sealed class MeteredRequest(MeteredDisk disk) : LinkedFollower
         }
 
         _memory = default;
-        Borrower = default;
+        CallersMemory = default;
         return error;
     }
 

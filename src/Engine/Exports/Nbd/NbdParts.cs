@@ -106,7 +106,7 @@ internal sealed class NbdParts(NbdBudget budget, NbdClaim claim)
     }
 
     /// <summary>No further part is taken.</summary>
-    internal void Abandon()
+    internal void Cancel()
     {
         Rest = Rest with { Length = 0 };
         if (!IsOut)

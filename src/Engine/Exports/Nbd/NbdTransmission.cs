@@ -120,7 +120,7 @@ internal sealed class NbdTransmission : IExportClient
     private void EndRequests()
     {
         _life.End();
-        _parts.Abandon();
+        _parts.Cancel();
         _server.Budget.Leave(Claim);
     }
 

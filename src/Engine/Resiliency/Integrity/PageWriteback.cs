@@ -54,10 +54,8 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
     {
         if (!IsRunning && !_status.IsClosing)
         {
-            Discard(Writeback()).Forget();
+            Writeback().Forget();
         }
-
-        static async LaneTask Discard(LaneTask<IoError> task) => await task;
     }
 
     /// <summary>Makes room for pages in memory.</summary>

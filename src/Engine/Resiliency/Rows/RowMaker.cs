@@ -66,11 +66,9 @@ internal sealed class RowMaker(
         {
             if (_rows[index] is { IsInitialized: true, WrittenBlocks: <= 0 } row)
             {
-                Discard(FreeRowIfEmpty(row)).Forget();
+                FreeRowIfEmpty(row).Forget();
             }
         }
-
-        static async LaneTask Discard(LaneTask<IoError> task) => await task;
     }
 
     // 1. Slabs are reserved. If one is on a disk that is away, the row is committed as owned and not written, because marks need a row.

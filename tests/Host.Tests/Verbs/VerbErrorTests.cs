@@ -1,7 +1,7 @@
 namespace TierSpaces.Host.Tests.Verbs;
 
 /// <summary>An error gives its reason in the documented way and changes nothing; so all of them happen in one world.</summary>
-public sealed class RefusalTests(MainJobWorld world) : IClassFixture<MainJobWorld>
+public sealed class VerbErrorTests(MainJobWorld world) : IClassFixture<MainJobWorld>
 {
     private readonly string _before = world.Begun;
 
