@@ -22,7 +22,7 @@ internal static class AttachRemains
         {
             foreach (string loop in Directory.GetDirectories("/sys/block", "loop*"))
             {
-                if (DeviceUsers.BackingFileOf(loop)?.StartsWith(inside, StringComparison.Ordinal) == true)
+                if (BlockDeviceUsers.BackingFileOf(loop)?.StartsWith(inside, StringComparison.Ordinal) == true)
                 {
                     Tool.Run("losetup", "--detach", $"/dev/{Path.GetFileName(loop)}");
                 }

@@ -12,7 +12,7 @@ internal sealed record DeviceUse(string Text, string Remedy)
     {
         if (!(answers ? BlockDevice.IsInUse(device) : BlockDevice.IsClaimed(device)))
         {
-            return DeviceUsers.Of(device) is { } user ? new DeviceUse($"{device} is opened by {user}", "End it, or let it close the device.") : null;
+            return BlockDeviceUsers.Of(device) is { } user ? new DeviceUse($"{device} is opened by {user}", "End it, or let it close the device.") : null;
         }
 
         string[] mounts = BlockDevice.MountPoints(device);

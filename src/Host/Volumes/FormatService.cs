@@ -29,7 +29,7 @@ internal sealed record FormatRequest
 /// Makes file systems. The stripe of the virtual disk is passed on, so that whole stripes are written. A format that is ended early leaves the volume
 /// without a file system.
 /// </summary>
-internal sealed class FormatService(VolumeTools tools, DiskChecks checks, MountService mounts, VolumeStore store, PartitionService partitions)
+internal sealed class FormatService(VolumeTools tools, VolumeDiskChecks checks, MountService mounts, VolumeStore store, PartitionService partitions)
 {
     /// <summary>Checks what <see cref="FormatAsync"/> would refuse; changes nothing.</summary>
     public void Check(VolumeTarget target, FormatRequest request)

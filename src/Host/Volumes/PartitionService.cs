@@ -8,7 +8,8 @@ namespace TierSpaces.Host.Volumes;
 /// first that the device is still ours. Crash order: (1) the table; (2) the kernel; a host that dies in between leaves a table that the next one tells the
 /// kernel.
 /// </summary>
-internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, PartitionKernel kernel, MountService mounts, VolumeStore store, DiskReader reader)
+internal sealed class PartitionService(
+    VolumeTools tools, VolumeDiskChecks checks, PartitionKernel kernel, MountService mounts, VolumeStore store, DiskReader reader)
 {
     private const long MbrBytesMax = 2L << 40;
     private const long GptBytesMin = 3 << 20;
@@ -35,7 +36,7 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
                 $"Use it as it is, or erase it first: Clear-Disk {disk.Number} -RemoveData.", disk.FriendlyName);
         }
 
-        DiskChecks.RequireNothingElse(disk);
+        VolumeDiskChecks.RequireNothingElse(disk);
         CheckStyle(disk, style);
     }
 
@@ -117,7 +118,7 @@ internal sealed class PartitionService(VolumeTools tools, DiskChecks checks, Par
     public (long Offset, long Size) Plan(VolumeDisk disk, PartitionRequest request)
     {
         checks.RequireWritable(disk);
-        DiskChecks.RequireInitialized(disk);
+        VolumeDiskChecks.RequireInitialized(disk);
         bool isGpt = disk.Contents.Style == PartitionStyle.GPT;
         if (disk.Contents.Partitions.Count >= (isGpt ? GptPartitionsMax : MbrPartitionsMax))
         {

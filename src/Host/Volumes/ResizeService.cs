@@ -7,7 +7,7 @@ namespace TierSpaces.Host.Volumes;
 /// Resizes a partition with the file system on it. Crash order: growing, (1) the partition, (2) the file system; shrinking, (1) the file system, (2) the
 /// partition. So the file system is never larger than its partition, and repeating the verb completes what a crash interrupted.
 /// </summary>
-internal sealed class ResizeService(VolumeTools tools, DiskChecks checks, PartitionService partitions, MountService mounts, string folder)
+internal sealed class ResizeService(VolumeTools tools, VolumeDiskChecks checks, PartitionService partitions, MountService mounts, string folder)
 {
     private const long MiB = 1 << 20;
 

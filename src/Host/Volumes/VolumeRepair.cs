@@ -4,7 +4,7 @@ using TierSpaces.Host.Volumes.FileSystems;
 namespace TierSpaces.Host.Volumes;
 
 /// <summary>Checks, repairs, labels, trims and flushes volumes.</summary>
-internal sealed class VolumeRepair(VolumeTools tools, DiskChecks checks, MountService mounts)
+internal sealed class VolumeRepair(VolumeTools tools, VolumeDiskChecks checks, MountService mounts)
 {
     /// <summary>The kind of a volume's file system.</summary>
     /// <exception cref="StorageException">It has none, or one that is only mounted here.</exception>

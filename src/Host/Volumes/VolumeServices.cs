@@ -32,7 +32,7 @@ internal sealed class VolumeServices
         Tools = new VolumeTools(Tool.Find);
         Reader = new DiskReader(Tools);
         Mounts = new MountService(Store, Tools, root);
-        Checks = new DiskChecks(attachments);
+        Checks = new VolumeDiskChecks(attachments);
         Kernel = new PartitionKernel(Tools);
         Partitions = new PartitionService(Tools, Checks, Kernel, Mounts, Store, Reader);
         FileSystems = new FileSystemChoice(Tools, fileSystem);
@@ -56,7 +56,7 @@ internal sealed class VolumeServices
     public MountService Mounts { get; }
 
     /// <summary>Checks before changes.</summary>
-    public DiskChecks Checks { get; }
+    public VolumeDiskChecks Checks { get; }
 
     /// <summary>Partitions in the kernel.</summary>
     public PartitionKernel Kernel { get; }

@@ -4,7 +4,7 @@ using TierSpaces.Contracts;
 namespace TierSpaces.Host.Volumes;
 
 /// <summary>Settings of disks and partitions: offline, read-only, style of the table, attributes, drive letter.</summary>
-internal sealed class VolumeSettings(VolumeTools tools, DiskChecks checks, PartitionService partitions, MountService mounts, VolumeStore store)
+internal sealed class VolumeSettings(VolumeTools tools, VolumeDiskChecks checks, PartitionService partitions, MountService mounts, VolumeStore store)
 {
     /// <summary>Takes a disk offline, which unmounts everything on it, or online, which mounts it again.</summary>
     public async Task SetOfflineAsync(VolumeDisk disk, bool isOffline)
@@ -35,7 +35,7 @@ internal sealed class VolumeSettings(VolumeTools tools, DiskChecks checks, Parti
     public void CheckConvert(VolumeDisk disk, PartitionStyle style)
     {
         checks.RequireWritable(disk);
-        DiskChecks.RequireInitialized(disk);
+        VolumeDiskChecks.RequireInitialized(disk);
         if (style == PartitionStyle.Unknown)
         {
             throw new StorageException(

@@ -186,7 +186,7 @@ public sealed class AttachTests : IDisposable
         Assert.Empty(new AttachStore(_state).Read());
         Assert.DoesNotContain(_root, File.ReadAllText("/proc/self/mounts"));
         Assert.All(_devices, device =>   // another test may have the number by now
-            Assert.DoesNotContain(_root, DeviceUsers.BackingFileOf($"/sys/block/{Path.GetFileName(device)}") ?? "", StringComparison.Ordinal));
+            Assert.DoesNotContain(_root, BlockDeviceUsers.BackingFileOf($"/sys/block/{Path.GetFileName(device)}") ?? "", StringComparison.Ordinal));
         Assert.True(!Directory.Exists(_paths.Devices) || Directory.GetFileSystemEntries(_paths.Devices).Length == 0);
         Assert.Empty(Directory.GetFileSystemEntries(Path.Combine(_paths.Home, "att")));
     }

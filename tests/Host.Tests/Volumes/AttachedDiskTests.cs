@@ -208,7 +208,7 @@ public sealed class AttachedDiskTests : IDisposable
         using Process holder = Process.Start("sh", ["-c", $"exec 9<{device}; exec sleep 60"]);
         try
         {
-            Scratch.Eventually("the program has opened the device", () => DeviceUsers.Of(device) is not null);
+            Scratch.Eventually("the program has opened the device", () => BlockDeviceUsers.Of(device) is not null);
             Refused($"{device} is opened by process {holder.Id} (sleep).", "Disconnect-VirtualDisk", "Data");
             Assert.Contains("is in use and keeps its old size", _scratch.Run("Resize-VirtualDisk", "Data", "-Size", "300MB").Error);
             Assert.Equal(device, Text(_scratch.One("Get-Disk"), "Location"));

@@ -50,9 +50,9 @@ public sealed class MountServiceTests : IDisposable
         VolumeDisk disk = Formatted().Disk;
         Assert.Equal("TooSmallForGpt", Assert.Throws<StorageException>(() => PartitionService.CheckStyle(disk, PartitionStyle.GPT)).Error.Word);
         VolumeDisk silent = disk with { Contents = new DiskContents { Fault = "/dev/x does not answer." } };
-        Assert.Equal("UnexpectedIOError", Assert.Throws<StorageException>(() => DiskChecks.RequireRead(silent)).Error.Word);
+        Assert.Equal("UnexpectedIOError", Assert.Throws<StorageException>(() => VolumeDiskChecks.RequireRead(silent)).Error.Word);
         VolumeDisk offline = disk with { Entry = disk.Entry with { IsOffline = true } };
-        Assert.Equal("DiskOffline", Assert.Throws<StorageException>(() => DiskChecks.RequireOnline(offline)).Error.Word);
+        Assert.Equal("DiskOffline", Assert.Throws<StorageException>(() => VolumeDiskChecks.RequireOnline(offline)).Error.Word);
     }
 
     private static async Task<List<string>> FailuresAsync(MountService mounts, VolumeTarget target)

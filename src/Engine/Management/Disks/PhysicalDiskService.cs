@@ -207,7 +207,7 @@ public sealed class PhysicalDiskService
     /// Refuses what <see cref="SetAsync"/> would refuse, and returns the slabs that leave their disks in consequence: those of virtual disks that are
     /// repaired by themselves then, one virtual disk after another.
     /// </summary>
-    public Task<SlabMoves> PlanSetAsync(Guid id, string? name, MediaType? mediaType, DiskUsage? usage, PlaceChange? place = null) => _core.Verbs.Plan(
+    public Task<PlannedSlabMoves> PlanSetAsync(Guid id, string? name, MediaType? mediaType, DiskUsage? usage, PlaceChange? place = null) => _core.Verbs.Plan(
         (Dictionary<PoolId, PoolSnapshot> Pools, PoolId Pool, DiskChanged Change, DiskToPlan[] Disks)? () =>
         {
             if (_diskChecks.TakeChangeable(id, name, usage, place) is not var (managed, member))
@@ -219,9 +219,9 @@ public sealed class PhysicalDiskService
                 .Select(static user => new DiskToPlan(user.OwnerPool.Id, user.Disk.Description.Id, user.Disk.Status.RemotePool))];
             return (_core.Pools.Snapshot(), managed.Id, new DiskChanged(Changes(member, name, null, mediaType, usage, place)), disks);
         },
-        static at => at is var (pools, pool, change, disks) ? PlanChange(pools, pool, change, disks) : new SlabMoves(0, []));
+        static at => at is var (pools, pool, change, disks) ? PlanChange(pools, pool, change, disks) : new PlannedSlabMoves(0, []));
 
-    private static SlabMoves PlanChange(Dictionary<PoolId, PoolSnapshot> pools, PoolId pool, DiskChanged change, DiskToPlan[] disks)
+    private static PlannedSlabMoves PlanChange(Dictionary<PoolId, PoolSnapshot> pools, PoolId pool, DiskChanged change, DiskToPlan[] disks)
     {
         SlabForecast forecast = new(pools);
         Dictionary<DiskToPlan, List<SlabMove>> before = disks.ToDictionary(static disk => disk, disk => forecast.Leaving(disk, givesUpMissing: false));
@@ -231,7 +231,7 @@ public sealed class PhysicalDiskService
             forecast.Move(disk, [.. forecast.Leaving(disk, givesUpMissing: false).Except(before[disk])]);
         }
 
-        return new SlabMoves(pools[pool].Slabs.DataBytes, forecast.Moves());
+        return new PlannedSlabMoves(pools[pool].Slabs.DataBytes, forecast.Moves());
     }
 
     private static DiskDescription Changes(

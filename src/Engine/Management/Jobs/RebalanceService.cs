@@ -33,7 +33,7 @@ public sealed class RebalanceService
     });
 
     /// <summary>Returns the slabs that <see cref="OptimizeAsync"/> would move, the first 1,024 of them. Refuses what that would refuse.</summary>
-    public Task<SlabMoves> PlanAsync(Guid id) => _core.Verbs.Plan(
+    public Task<PlannedSlabMoves> PlanAsync(Guid id) => _core.Verbs.Plan(
         () =>
         {
             ManagedPool managed = _core.Pools.TakeOpen(id);
@@ -45,7 +45,7 @@ public sealed class RebalanceService
         {
             SlabForecast forecast = new(at.Pools);
             long more = forecast.Rebalance(at.Id, at.Disks, PlannedMost);
-            return new SlabMoves(at.Pools[at.Id].Slabs.DataBytes, forecast.Moves(), more);
+            return new PlannedSlabMoves(at.Pools[at.Id].Slabs.DataBytes, forecast.Moves(), more);
         });
 
     private StorageJob StartOptimize(ManagedPool managed)

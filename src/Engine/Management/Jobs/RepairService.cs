@@ -280,6 +280,6 @@ public sealed class RepairService
         long behind = CopySurvey.BytesToResync(pool, pool.State.VirtualDisk(disk.Id)!) + ringBytes;
         SlabForecast forecast = new(pools);
         forecast.Move(disk, forecast.Leaving(disk, givesUpMissing: true));
-        return new RepairPlacement(behind, new SlabMoves(pool.Slabs.DataBytes, forecast.Moves()));
+        return new RepairPlacement(behind, new PlannedSlabMoves(pool.Slabs.DataBytes, forecast.Moves()));
     }
 }

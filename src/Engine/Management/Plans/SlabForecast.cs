@@ -27,12 +27,12 @@ public readonly record struct PlannedSlab(long FromOffset, long? ToOffset);
 /// <param name="SlabBytes">Bytes of data in a slab of the pool.</param>
 /// <param name="Moves">The moves, in their order.</param>
 /// <param name="More">Slabs that would move after these, about; 0: none.</param>
-public sealed record SlabMoves(long SlabBytes, PlannedMoves[] Moves, long More = 0);
+public sealed record PlannedSlabMoves(long SlabBytes, PlannedMoves[] Moves, long More = 0);
 
 /// <summary>Bytes and slabs that a repair would copy.</summary>
 /// <param name="BytesToResync">Bytes of copies that are behind.</param>
 /// <param name="Moved">Slabs that leave their disks.</param>
-public sealed record RepairPlacement(long BytesToResync, SlabMoves Moved);
+public sealed record RepairPlacement(long BytesToResync, PlannedSlabMoves Moved);
 
 // Moves that jobs would make, one slab after another: each move is applied to a snapshot of its pool, and the next one is chosen there by the code that
 // chooses for the job itself. A job that has the pool for itself moves the same slabs to the same places; those of several virtual disks that run side by side

@@ -5,7 +5,7 @@ namespace TierSpaces.Engine.Pools;
 
 // From journals and checkpoints of several disks to one state. Reads only.
 //
-//  1. read the journal ring of every metadata disk; decide where the journal ends (JournalRecovery)
+//  1. read the journal ring of every metadata disk; decide where the journal ends (JournalRules)
 //  2. of all checkpoints named by superblocks, newest position first: the first that can be read whole and from which the
 //     blocks lead to the end without a gap is the base
 //  3. apply the records between the base and the end
@@ -69,7 +69,7 @@ internal static class StateRecovery
         }
 
         ulong durable = Math.Max(known, disks.Max(static disk => disk.Newest!.DurableSequence));
-        JournalDecision decision = JournalRecovery.Decide(blocks, candidates[0].Root.Position, durable);
+        JournalDecision decision = JournalRules.Decide(blocks, candidates[0].Root.Position, durable);
         return decision.Verdict == JournalVerdict.Found ? await Replay(candidates, decision, blocks) : Failed(decision.Reason);
     }
 

@@ -64,5 +64,5 @@ internal sealed record DiskUsers(string Name, DeviceUse? Device, string[] Client
     private static bool IsOwn(LanePeer peer, AttachRecord? record) =>
         peer.Process == Environment.ProcessId || record?.Processes.Any(process => process.Id == peer.Process) == true;
 
-    private static string NameOf(LanePeer peer) => peer.Process == 0 ? peer.ToString() : DeviceUsers.Describe(peer.Process);
+    private static string NameOf(LanePeer peer) => peer.Process == 0 ? peer.ToString() : BlockDeviceUsers.Describe(peer.Process);
 }

@@ -15,7 +15,7 @@ internal sealed class OptimizeStorageTierHandler(HostServices services)
     {
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         List<VirtualDiskStatus> disks = request.VirtualDisk is { } named ? all.VirtualDisks.ByReference(named, reply.Fail) : OfTiers(all, request, reply.Fail);
-        await new TierOptimizer(services, reply).RunAsync(disks, TierLimitParameters.Read(request), reply.Add).ConfigureAwait(false);
+        await new TierOptimizationRuns(services, reply).RunAsync(disks, TierLimitParameters.Read(request), reply.Add).ConfigureAwait(false);
     }
 
     private static List<VirtualDiskStatus> OfTiers(Catalogue all, OptimizeStorageTierRequest request, Action<StorageErrorInfo> fail)

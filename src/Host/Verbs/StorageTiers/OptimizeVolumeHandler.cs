@@ -34,7 +34,7 @@ internal sealed class OptimizeVolumeHandler(HostServices services) : VerbHandler
         errors.ForEach(reply.Fail);
         bool isDefault = !request.TierOptimize && !request.ReTrim;
         List<VirtualDiskStatus> tiered = [.. disks.Where(disk => request.TierOptimize || (isDefault && HasSeveralTiers(disk)))];
-        await new TierOptimizer(services, reply).RunAsync(tiered, TierLimits.None, done => reply.Tell([done.Report])).ConfigureAwait(false);
+        await new TierOptimizationRuns(services, reply).RunAsync(tiered, TierLimits.None, done => reply.Tell([done.Report])).ConfigureAwait(false);
         foreach (VirtualDiskStatus disk in disks.Where(disk => request.ReTrim || (isDefault && !HasSeveralTiers(disk))))
         {
             await TrimAsync(disk, volumes, reply, cancellation).ConfigureAwait(false);

@@ -12,7 +12,7 @@ internal static class SlabMoveText
     private const int SlabsShown = 16;   // of each line
 
     /// <summary>Slabs that a repair of one virtual disk makes again.</summary>
-    public static IEnumerable<string> OfRepair(SlabMoves plan) => plan.Moves.Select(move =>
+    public static IEnumerable<string> OfRepair(PlannedSlabMoves plan) => plan.Moves.Select(move =>
     {
         string what = $"{What(move, plan)} of physical disk '{move.From}'";
         return move.To is { } to ? $"Regenerate {what} on physical disk '{to}': {Offsets(move.Each)}"
@@ -20,7 +20,7 @@ internal static class SlabMoveText
     });
 
     /// <summary>Slabs of several virtual disks that move.</summary>
-    public static IEnumerable<string> OfMoves(SlabMoves plan)
+    public static IEnumerable<string> OfMoves(PlannedSlabMoves plan)
     {
         foreach (PlannedMoves move in plan.Moves)
         {
@@ -49,7 +49,7 @@ internal static class SlabMoveText
             .Select(disk => $"{doing} physical disk '{disk.Name}': {CountText.Of(disk.Slabs.Length, "slab")} of {SizeText.Exact(disk.Slabs[0].Size)}, "
                 + Listed([.. disk.Slabs.Select(static slab => SizeText.Exact(slab.PhysicalOffset))]));
 
-    private static string What(PlannedMoves move, SlabMoves plan) => $"{CountText.Of(move.Slabs, "slab")} of {SizeText.Exact(plan.SlabBytes)}" + move.Kind switch
+    private static string What(PlannedMoves move, PlannedSlabMoves plan) => $"{CountText.Of(move.Slabs, "slab")} of {SizeText.Exact(plan.SlabBytes)}" + move.Kind switch
     {
         SpaceKind.IntegrityLog => " of the integrity log",
         SpaceKind.WriteCache => " of the write cache",

@@ -28,7 +28,7 @@ internal sealed class AddPartitionAccessPathHandler(HostServices services) : Ver
                 {
                     VolumeTarget mounted = await services.Volumes.ChangeAsync(target, Verb.Name, async now =>
                     {
-                        DiskChecks.RequireOnline(now.Disk);
+                        VolumeDiskChecks.RequireOnline(now.Disk);
                         await services.Volumes.Mounts.AddAsync(now, letter, path).ConfigureAwait(false);
                         return now;
                     }).ConfigureAwait(false);

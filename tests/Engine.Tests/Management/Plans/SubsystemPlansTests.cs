@@ -113,7 +113,7 @@ public sealed class SubsystemPlansTests
         Guid[] ids = [_world.NewMirror("d", 24 << 20), _world.NewMirror("e", 16 << 20)];
         PhysicalDiskStatus leaving = _world.Physical(0);
         HashSet<(string Disk, long Offset)> expected = [.. ids.SelectMany(Places)];
-        SlabMoves plan = _world.Run(_world.Subsystem.PhysicalDisks.PlanSetAsync(leaving.UniqueId, null, null, DiskUsage.Retired));
+        PlannedSlabMoves plan = _world.Run(_world.Subsystem.PhysicalDisks.PlanSetAsync(leaving.UniqueId, null, null, DiskUsage.Retired));
         Assert.Equal(["d", "e"], plan.Moves.Select(static move => move.VirtualDisk).Distinct());
         Assert.All(plan.Moves, move => Assert.Equal(leaving.FriendlyName, move.From));
         Expect(expected, plan.Moves);
@@ -129,7 +129,7 @@ public sealed class SubsystemPlansTests
     {
         _world.NewPool(2);
         _world.NewMirror("d", 4 << 20);
-        SlabMoves plan = _world.Run(_world.Subsystem.PhysicalDisks.PlanSetAsync(_world.Physical(0).UniqueId, null, null, DiskUsage.Retired));
+        PlannedSlabMoves plan = _world.Run(_world.Subsystem.PhysicalDisks.PlanSetAsync(_world.Physical(0).UniqueId, null, null, DiskUsage.Retired));
         Assert.NotEmpty(plan.Moves);
         Assert.All(plan.Moves, static move => Assert.Null(move.To));
         Assert.All(plan.Moves, static move => Assert.All(move.Each, static slab => Assert.Null(slab.ToOffset)));
@@ -144,7 +144,7 @@ public sealed class SubsystemPlansTests
         _world.AddDisk(DiskUsage.AutoSelect);
         _world.AddDisk(DiskUsage.AutoSelect);
         HashSet<(string Disk, long Offset)> expected = [.. ids.SelectMany(Places)];
-        SlabMoves plan = _world.Run(_world.Subsystem.Rebalance.PlanAsync(_world.Pool));
+        PlannedSlabMoves plan = _world.Run(_world.Subsystem.Rebalance.PlanAsync(_world.Pool));
         Assert.Equal(0, plan.More);
         Assert.True(plan.Moves.Sum(static move => move.Slabs) > 8);
         Expect(expected, plan.Moves);

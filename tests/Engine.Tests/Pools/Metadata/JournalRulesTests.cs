@@ -4,8 +4,8 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Tests.Pools;
 
-/// <summary>One test for each row of the decision table in JournalRecovery.</summary>
-public sealed class JournalRecoveryTests
+/// <summary>One test for each row of the decision table in JournalRules.</summary>
+public sealed class JournalRulesTests
 {
     private static readonly JournalPosition s_start = new(10, 1, 0x5EED);
 
@@ -87,7 +87,7 @@ public sealed class JournalRecoveryTests
         Assert.Equal(12UL, Decide([.. chain, .. lower.Select(NotDurable), .. lap]).Tip.Sequence);
     }
 
-    private static JournalDecision Decide(IReadOnlyList<FoundBlock> blocks, ulong durable = 10) => JournalRecovery.Decide(blocks, s_start, durable);
+    private static JournalDecision Decide(IReadOnlyList<FoundBlock> blocks, ulong durable = 10) => JournalRules.Decide(blocks, s_start, durable);
 
     private static JournalPosition Position(FoundBlock block) => new(block.Header.Sequence, block.Header.Session, block.Chain);
 

@@ -6,7 +6,7 @@ namespace TierSpaces.Host.Attaching;
 /// Finds what has a block device open, or a partition of it, and shares it with others: other loop devices, and programs. A user that has it for itself alone
 /// is found by <see cref="BlockDevice.IsInUse"/>.
 /// </summary>
-internal static class DeviceUsers
+internal static class BlockDeviceUsers
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan s_ownPatience = TimeSpan.FromSeconds(15);

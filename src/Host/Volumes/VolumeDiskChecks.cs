@@ -5,7 +5,7 @@ namespace TierSpaces.Host.Volumes;
 
 /// <summary>Checks before a change of a disk.</summary>
 /// <param name="attachments">Attached devices.</param>
-internal sealed class DiskChecks(AttachManager attachments)
+internal sealed class VolumeDiskChecks(AttachManager attachments)
 {
     /// <summary>Checks that the device is still the one that was made for the virtual disk, and that it may be written to.</summary>
     /// <exception cref="StorageException">The device is gone, offline, read-only, or does not answer.</exception>

@@ -42,7 +42,7 @@ internal sealed record JournalDecision(JournalVerdict Verdict, JournalPosition T
 //   6   a group lacks its last block                                      the journal ends before the group (as 1 or 2)
 
 /// <summary>Finds the end of the metadata journal.</summary>
-internal static class JournalRecovery
+internal static class JournalRules
 {
     /// <summary>Decides from the blocks of all disks.</summary>
     /// <param name="blocks">Every whole block found, of every disk.</param>

@@ -10,7 +10,7 @@ using TierSpaces.Host.Verbs.Mapping;
 namespace TierSpaces.Host.Verbs.StorageTiers;
 
 /// <summary>Optimizes the tiers of virtual disks side by side, or tells what that would do: what two verbs have in common.</summary>
-internal sealed class TierOptimizer(HostServices services, ReplyBuilder<StorageTierOptimizationInfo> reply)
+internal sealed class TierOptimizationRuns(HostServices services, ReplyBuilder<StorageTierOptimizationInfo> reply)
 {
     /// <summary>Tells the plan of each disk or, when it is to be done, answers when the last job has ended.</summary>
     /// <param name="disks">The virtual disks.</param>
