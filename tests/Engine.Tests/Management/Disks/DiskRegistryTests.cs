@@ -57,7 +57,7 @@ public sealed class DiskRegistryTests
         state.WriteFile("disks.json", Encoding.UTF8.GetBytes($"[{entry},{Good}]"));
         DiskRegistry registry = new(new StateFolder(lane, state));
         Assert.Equal("1 of 2 entries in the list of registered disks name no disk; register those disks again.", lane.Run(registry.Load()));
-        RegisteredDisk disk = Assert.Single(registry.Disks);
+        StoredDisk disk = Assert.Single(registry.Disks).Stored;
         Assert.Equal(("file:/a", "", "", 4), (disk.Uri, disk.Description, disk.LatencyProfile, registry.NextDeviceId));
         Assert.NotNull(disk.Overrides);
         Assert.Equal(DiskPlace.Unknown, disk.Place);
