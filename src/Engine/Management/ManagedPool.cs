@@ -179,13 +179,13 @@ internal sealed class ManagedPool(PoolId id)
     /// <summary>
     /// Returns the member that a disk is. Its label names the member; if the disk was not present since the host started, the pool's last known state does.
     /// </summary>
-    internal DiskDescription? MemberFor(RegisteredDisk disk) => MemberFor(Id, State, disk);
+    internal DiskDescription? MemberFor(RegisteredDisk disk) => MemberFor(Id, State, disk.Stored, disk.Condition);
 
     /// <summary>Returns the member that a disk is of a pool in a state.</summary>
-    internal static DiskDescription? MemberFor(PoolId pool, PoolState? state, RegisteredDisk disk) =>
-        disk.IsSplit || disk.Copy != CopyState.None ? null : disk.Scan is { Kind: not ScanKind.Unreadable } scan
+    internal static DiskDescription? MemberFor(PoolId pool, PoolState? state, StoredDisk stored, DiskCondition condition) =>
+        condition.IsSplit || condition.Copy != CopyState.None ? null : condition.Scan is { Kind: not ScanKind.Unreadable } scan
         ? scan.Label is { } label && label.Pool == pool && state?.Disk(label.Number)?.Description is { } member && member.Id == label.Disk ? member : null
-        : state?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == disk.LastMember)?.Description;
+        : state?.Disks.Values.FirstOrDefault(known => known.Description.Id.Value == stored.LastMember)?.Description;
 
     /// <summary>Refuses a change of a pool that is read-only.</summary>
     /// <exception cref="ManagementException">The open pool is read-only.</exception>

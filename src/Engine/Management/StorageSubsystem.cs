@@ -265,7 +265,7 @@ public sealed class StorageSubsystem
         await _reliability.Save();
         foreach (RegisteredDisk disk in _core.Disks.All)
         {
-            await DiskOpener.Close(disk);
+            await disk.Device.Close();
         }
 
         return clean.Values.All(static isClean => isClean);

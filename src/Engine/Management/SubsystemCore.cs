@@ -48,7 +48,7 @@ internal sealed class SubsystemCore
     {
         foreach (ManagedPool managed in Pools.All.Where(static pool => pool.Pool is null).ToArray())
         {
-            if (!Disks.All.Any(disk => disk.Scan?.Label?.Pool == managed.Id || managed.MemberFor(disk) is not null))
+            if (!Disks.All.Any(disk => disk.Condition.Label?.Pool == managed.Id || managed.MemberFor(disk) is not null))
             {
                 Pools.Remove(managed.Id);
             }

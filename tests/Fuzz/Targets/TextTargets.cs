@@ -132,10 +132,14 @@ internal static class TextTargets
         SimLane lane = new(1);
         OneFile state = new();
         DiskRegistry registry = new(new StateFolder(lane, state));
-        registry.Disks.Add(new RegisteredDisk { Id = Samples.Id, DeviceId = 3, Uri = "file:/a/b.img", FriendlyName = "d", Description = "text",
-            SlotNumber = 4 });
-        registry.Disks.Add(new RegisteredDisk { Id = Guid.Empty, DeviceId = 4, Uri = "emulated:/a/c.img?profile=HDD7200", FriendlyName = "e",
-            LatencyProfile = "HDD7200" });
+        registry.Disks.Add(new RegisteredDisk(new StoredDisk
+        {
+            Id = Samples.Id, DeviceId = 3, Uri = "file:/a/b.img", FriendlyName = "d", Description = "text", SlotNumber = 4,
+        }));
+        registry.Disks.Add(new RegisteredDisk(new StoredDisk
+        {
+            Id = Guid.Empty, DeviceId = 4, Uri = "emulated:/a/c.img?profile=HDD7200", FriendlyName = "e", LatencyProfile = "HDD7200",
+        }));
         lane.Run(registry.Save());
         return Utf8(state.Content!);
     }
@@ -145,7 +149,7 @@ internal static class TextTargets
         SimLane lane = new(1);
         DiskRegistry registry = new(new StateFolder(lane, new OneFile { Content = Encoding.UTF8.GetBytes(text) }));
         string problem = lane.Run(registry.Load());
-        foreach (RegisteredDisk disk in registry.Disks)
+        foreach (StoredDisk disk in registry.Disks.Select(static disk => disk.Stored))
         {
             _ = disk.Uri.Length + disk.FriendlyName.Length + disk.Description.Length + disk.LatencyProfile.Length + disk.Overrides.GetHashCode();
         }

@@ -55,7 +55,7 @@ internal sealed class DiskChecks(SubsystemCore core)
     internal (RegisteredDisk Disk, string Uri) TakePath(Guid id, string path)
     {
         RegisteredDisk disk = core.Disks.Take(id);
-        string? found = disk.OtherUris.Count == 0 ? null : disk.Uris.FirstOrDefault(uri => DiskUri.Parse(uri).Path == path);
+        string? found = disk.Stored.OtherUris.Count == 0 ? null : disk.Stored.Uris.FirstOrDefault(uri => DiskUri.Parse(uri).Path == path);
         return found is not null ? (disk, found) : throw new ManagementException(
             ManagementError.ObjectNotFound, $"-Path '{path}': is none of several paths of physical disk '{core.Disks.NameOf(disk)}'.",
             "Look at Get-PhysicalDisk.");
@@ -64,9 +64,9 @@ internal sealed class DiskChecks(SubsystemCore core)
     internal (RegisteredDisk Disk, IDisk Open) TakeErasable(Guid id)
     {
         RegisteredDisk disk = core.Disks.Take(id);
-        return !core.Disks.IsInOpenPool(disk) && disk.Disk is { } open ? (disk, open) : throw new ManagementException(
+        return !core.Disks.IsInOpenPool(disk) && disk.Device.Open is { } open ? (disk, open) : throw new ManagementException(
             ManagementError.PhysicalDiskInUse,
-            $"Physical disk '{core.Disks.NameOf(disk)}' {(disk.Disk is null && disk.Problem.Length > 0 ? $"cannot be opened: {disk.Problem}" : "is in a storage pool")}.",
+            $"Physical disk '{core.Disks.NameOf(disk)}' {(disk.Device.Open is null && disk.Condition.Problem.Length > 0 ? $"cannot be opened: {disk.Condition.Problem}" : "is in a storage pool")}.",
             "Remove it from the pool first.");
     }
 
@@ -87,7 +87,7 @@ internal sealed class DiskChecks(SubsystemCore core)
 
         RegisteredDisk disk = core.Disks.Take(id);
         return usage is null or DiskUsage.AutoSelect ? null : throw new ManagementException(
-            ManagementError.InvalidParameter, $"-Usage {usage}: physical disk '{disk.FriendlyName}' is in no storage pool.",
+            ManagementError.InvalidParameter, $"-Usage {usage}: physical disk '{disk.Stored.FriendlyName}' is in no storage pool.",
             "Give the usage when it is added to a pool.");
     }
 
@@ -159,7 +159,7 @@ internal sealed class DiskChecks(SubsystemCore core)
     /// <summary>Validation error of a device that is a path to the hardware of a registered disk.</summary>
     internal ManagementException IsPathOf(RegisteredDisk known, string path) => new(
         ManagementError.PhysicalDiskInUse,
-        $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(known)}' ({known.Uri}). Valid: a device that is not registered by any path.",
+        $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(known)}' ({known.Stored.Uri}). Valid: a device that is not registered by any path.",
         "Name the disk by -FriendlyName or -UniqueId.");
 
     private static void RequireAbsolute(string path)
@@ -171,13 +171,13 @@ internal sealed class DiskChecks(SubsystemCore core)
     }
 
     private RegisteredDisk? RegisteredAt(string path) => core.Disks.All.FirstOrDefault(
-        disk => disk.Uris.Any(uri => DiskUri.Parse(uri).Path == Path.GetFullPath(path)));
+        disk => disk.Stored.Uris.Any(uri => DiskUri.Parse(uri).Path == Path.GetFullPath(path)));
 
     /// <summary>Validation error of a device that carries the identity of a registered disk; null: it carries none, or that disk is not there.</summary>
     internal ManagementException? WhyCopied(RegisteredDisk disk, string path) => core.Disks.Copies.OriginalOf(disk) is not { } original ? null
         : new ManagementException(
             ManagementError.CloneDisk,
-            $"-Path '{path}': {disk.Uri} carries the disk identity of physical disk '{core.Disks.NameOf(original)}' ({original.Uri}): one is a copy of the other. "
+            $"-Path '{path}': {disk.Stored.Uri} carries the disk identity of physical disk '{core.Disks.NameOf(original)}' ({original.Stored.Uri}): one is a copy of the other. "
             + "Valid: a device with a disk identity of its own, or none.",
             $"Nothing was changed. Leave the copy unregistered, or run Reset-PhysicalDisk -Path '{path}', which erases it and makes it a new disk, and register it then.");
 
@@ -192,13 +192,14 @@ internal sealed class DiskChecks(SubsystemCore core)
             RegisteredDisk disk = core.Disks.Take(id);
             if (disks.Contains(disk))
             {
-                throw new ManagementException(ManagementError.DuplicateDisk, $"-PhysicalDisks names '{disk.FriendlyName}' twice.", "Name each disk once.");
+                throw new ManagementException(
+                    ManagementError.DuplicateDisk, $"-PhysicalDisks names '{disk.Stored.FriendlyName}' twice.", "Name each disk once.");
             }
 
-            if (Poolability.WhyNot(disk, core.Disks.IsInOpenPool(disk)) is { } why)
+            if (Poolability.WhyNot(disk.Snapshot(), core.Disks.IsInOpenPool(disk)) is { } why)
             {
                 throw new ManagementException(
-                    why.Error, $"-PhysicalDisks: '{disk.FriendlyName}' ({disk.Uri}) cannot be pooled: {why.Reason}",
+                    why.Error, $"-PhysicalDisks: '{disk.Stored.FriendlyName}' ({disk.Stored.Uri}) cannot be pooled: {why.Reason}",
                     "Look at CannotPoolReason of Get-PhysicalDisk.");
             }
 
@@ -209,14 +210,14 @@ internal sealed class DiskChecks(SubsystemCore core)
             : throw new ManagementException(ManagementError.TooFewPhysicalDisks, "-PhysicalDisks is empty; a storage pool needs at least one disk.");
     }
 
-    internal static NewDiskSpec NewMember(RegisteredDisk disk, DiskUsage usage) => new(disk.Disk!, disk.FriendlyName)
+    internal static NewDiskSpec NewMember(RegisteredDisk disk, DiskUsage usage) => new(disk.Device.Open!, disk.Stored.FriendlyName)
     {
-        SerialNumber = disk.SerialNumber,
+        SerialNumber = disk.Stored.SerialNumber(disk.Device.Identity),
         Usage = usage,
-        MediaType = disk.Overrides.MediaType,
+        MediaType = disk.Stored.Overrides.MediaType,
         FaultDomainPath = disk.KnownPlace.Path,
         EnclosureNumber = disk.KnownPlace.EnclosureNumber,
         SlotNumber = disk.KnownPlace.SlotNumber,
-        Description = disk.Description,
+        Description = disk.Stored.Description,
     };
 }

@@ -43,36 +43,37 @@ internal sealed class DiskCopies(DiskRegistry registry, PoolTable pools, Action<
             Decide([.. same]);
         }
 
-        foreach (RegisteredDisk single in registry.Disks.Where(static disk => disk.Copy != CopyState.None && IdentityOf(disk) == Guid.Empty))
+        foreach (RegisteredDisk single in registry.Disks.Where(static disk => disk.Condition.Copy != CopyState.None && IdentityOf(disk) == Guid.Empty))
         {
-            Release(single);
+            single.Release();
         }
     }
 
     /// <summary>Returns the disks that were refused as copies, are there and may be used now; each is returned once.</summary>
     internal RegisteredDisk[] TakeReleased()
     {
-        RegisteredDisk[] released = [.. registry.Disks.Where(static disk => disk.IsReleased)];
-        Array.ForEach(released, static disk => disk.IsReleased = false);
-        return Array.FindAll(released, static disk => disk is { Copy: CopyState.None, Disk: not null });
+        RegisteredDisk[] released = [.. registry.Disks.Where(static disk => disk.TakeRelease())];
+        return Array.FindAll(released, static disk => disk is { Condition.Copy: CopyState.None, Device.Open: not null });
     }
 
     /// <summary>Returns another registered disk that carries the identity of a disk and is there or in use; null if there is none.</summary>
-    internal RegisteredDisk? OriginalOf(RegisteredDisk disk) => disk.Scan?.Label is not { } label ? null
-        : registry.Disks.Find(other => other != disk && IdentityOf(other) == label.Disk.Value && (other.IsStillHeld || IsThere(other) || IsServing(other)));
+    internal RegisteredDisk? OriginalOf(RegisteredDisk disk) => disk.Condition.Label is not { } label ? null
+        : registry.Disks.Find(other => other != disk && IdentityOf(other) == label.Disk.Value
+            && (other.Condition.IsStillHeld || IsThere(other) || IsServing(other)));
 
     /// <summary>A user has registered a disk while no other one with its identity is there: it is used in place of the one that served.</summary>
     internal void Prefer(RegisteredDisk disk)
     {
-        foreach (RegisteredDisk other in registry.Disks.Where(other => disk.Scan?.Label is { } label && IdentityOf(other) == label.Disk.Value))
+        foreach (RegisteredDisk other in registry.Disks.Where(other => disk.Condition.Label is { } label && IdentityOf(other) == label.Disk.Value))
         {
-            other.HasServed = other == disk;
+            other.ServedBy(disk);
         }
     }
 
     /// <summary>Names the devices of a pool that carry one disk identity, of which none is used; empty when there are none.</summary>
     internal string ReasonOf(PoolId pool) => string.Join(' ', registry.Disks
-        .Where(disk => disk is { Copy: CopyState.Undecided, Scan.Label: { } label } && label.Pool == pool).Select(static disk => disk.Problem).Distinct());
+        .Select(static disk => disk.Condition).Where(condition => condition is { Copy: CopyState.Undecided, Label: { } label } && label.Pool == pool)
+        .Select(static condition => condition.Problem).Distinct());
 
     private void Decide(RegisteredDisk[] same)
     {
@@ -84,18 +85,21 @@ internal sealed class DiskCopies(DiskRegistry registry, PoolTable pools, Action<
             1 => there[0],
             _ => null,
         };
-        string names = string.Join(" and ", there.Select(static disk => disk.Uri));
+        string names = string.Join(" and ", there.Select(static disk => disk.Stored.Uri));
         foreach (RegisteredDisk disk in same)
         {
-            disk.HasServed = serving is null ? disk.HasServed : disk == serving;
+            if (serving is not null)
+            {
+                disk.ServedBy(serving);
+            }
+
             if (disk == used)
             {
-                Release(disk);
+                disk.Release();
             }
             else if (!IsThere(disk))
             {
-                disk.Copy = CopyState.Refused;
-                disk.Problem = disk.Problem.Length > 0 ? disk.Problem : $"{disk.Uri} is not there.";
+                disk.RefuseAbsent();
             }
             else if (used is null)
             {
@@ -104,7 +108,7 @@ internal sealed class DiskCopies(DiskRegistry registry, PoolTable pools, Action<
             }
             else
             {
-                Refuse(disk, CopyState.Refused, $"{disk.Uri} carries the disk identity of {used.Uri}, which {(serving is null ? "served last" : "is in use")}: "
+                Refuse(disk, CopyState.Refused, $"{disk.Stored.Uri} carries the disk identity of {used.Stored.Uri}, which {(serving is null ? "served last" : "is in use")}: "
                     + "one is a copy of the other. It is not used. Take it away, unregister it (Unregister-PhysicalDisk -Path), or make it a new disk (Reset-PhysicalDisk).");
             }
         }
@@ -112,33 +116,20 @@ internal sealed class DiskCopies(DiskRegistry registry, PoolTable pools, Action<
 
     private void Refuse(RegisteredDisk disk, CopyState state, string problem)
     {
-        disk.Copy = state;
-        disk.IsReleased = false;
-        if (disk.Problem != problem)
+        if (disk.Refuse(state, problem))
         {
-            disk.Problem = problem;
             notice($"Warning: {problem}");
-        }
-    }
-
-    private static void Release(RegisteredDisk disk)
-    {
-        if (disk.Copy != CopyState.None)
-        {
-            disk.Copy = CopyState.None;
-            disk.IsReleased = true;
-            disk.Problem = disk.Disk is null ? disk.Problem : "";
         }
     }
 
     /// <summary>Whether an open pool uses this device, and not another one with its identity.</summary>
     private bool IsServing(RegisteredDisk disk) =>
-        disk is { Disk: null, LastOpened: { } device, Scan.Label: { } label } && pools.FindOpen(label.Pool) is { } pool
+        disk is { Device.Open: null, Device.LastOpened: { } device, Condition.Label: { } label } && pools.FindOpen(label.Pool) is { } pool
         && (pool.Disk(label.Number) == device || pool.Membership.Outside.GetValueOrDefault(label.Number)?.Disk == device);
 
-    private static bool IsThere(RegisteredDisk disk) => disk.Disk is { IsPresent: true };
+    private static bool IsThere(RegisteredDisk disk) => disk.Device.Open is { IsPresent: true };
 
     /// <summary>The identity on a disk, or the one that was on it when it was last there; empty for one that has none.</summary>
     private static Guid IdentityOf(RegisteredDisk disk) =>
-        disk.Scan is { Kind: not ScanKind.Unreadable } scan ? scan.Label?.Disk.Value ?? Guid.Empty : disk.LastMember;
+        disk.Condition.Scan is { Kind: not ScanKind.Unreadable } scan ? scan.Label?.Disk.Value ?? Guid.Empty : disk.Stored.LastMember;
 }

@@ -1,5 +1,4 @@
 using TierSpaces.Engine.Devices;
-using TierSpaces.Engine.Devices.Emulated;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Pools;
 using TierSpaces.Engine.Primitives;
@@ -25,32 +24,25 @@ internal sealed class DiskOpener(SubsystemCore core)
     /// <exception cref="ManagementException">It cannot be opened, and <paramref name="mustOpen"/> is set.</exception>
     internal async LaneTask<Nothing> Open(RegisteredDisk disk, bool mustOpen = false, bool isNew = false)
     {
-        disk.Problem = "";
-        disk.IsSplit = false;
-        disk.Copy = CopyState.None;
-        disk.IsStillHeld = false;
+        disk.BeginOpening();
         try
         {
-            disk.Disk ??= await OpenDevice(disk);
-            disk.Identity = disk.Disk.Identity;
-            if (await disk.Disk.CheckPresence() is IoError.NoDevice or IoError.DeviceGone && disk.Disk is { } gone)
+            IDisk device = disk.Device.Open ?? await OpenDevice(disk);
+            disk.Device.Opened(device);
+            if (await device.CheckPresence() is IoError.NoDevice or IoError.DeviceGone)
             {
-                disk.Disk = null;
-                await gone.Close();
-                throw new DiskOpenException(DiskOpenFailure.NotFound, $"{disk.Identity.Uri} is not there.");
+                await disk.Device.Close();
+                throw new DiskOpenException(DiskOpenFailure.NotFound, $"{device.Identity.Uri} is not there.");
             }
 
-            core.Disks.Saw(disk, isNew ? await PoolScan.Scan(core.Lane, disk.Disk) : await Signatures.Scan(disk.Disk));
+            core.Disks.Saw(disk, isNew ? await PoolScan.Scan(core.Lane, device) : await Signatures.Scan(device));
         }
         catch (DiskOpenException failure)
         {
-            disk.Problem = failure.Message;
-            disk.ProblemKind = KindOf(failure.Failure);
-            disk.IsStillHeld = failure.Failure == DiskOpenFailure.StillHeld;
-            disk.Scan = null;
+            disk.Lost(failure.Message, KindOf(failure.Failure));
             if (mustOpen)
             {
-                throw ErrorOf(failure, DiskUri.Parse(disk.Uri).Path);
+                throw ErrorOf(failure, DiskUri.Parse(disk.Stored.Uri).Path);
             }
         }
 
@@ -91,7 +83,7 @@ internal sealed class DiskOpener(SubsystemCore core)
         catch (ManagementException failure) when (failure.Error == ManagementError.InUse)
         {
             // This process has it open itself, where its path is another name of an open device.
-            if (FindByHardware((await _openings.NameDevice(disk.Uri)).Hardware) is { } open)
+            if (FindByHardware((await _openings.NameDevice(disk.Stored.Uri)).Hardware) is { } open)
             {
                 return open;
             }
@@ -99,17 +91,17 @@ internal sealed class DiskOpener(SubsystemCore core)
             throw;
         }
 
-        RegisteredDisk? known = FindByHardware(disk.Identity!.Hardware);
+        RegisteredDisk? known = FindByHardware(disk.Device.Identity!.Hardware);
         if (known is not null)
         {
-            await Close(disk);
+            await disk.Device.Close();
         }
 
         return known;
     }
 
     private RegisteredDisk? FindByHardware(string hardware) => hardware.Length == 0 ? null
-        : core.Disks.All.FirstOrDefault(disk => disk.Paths is { IsPresent: true } paths && paths.Identity.Hardware == hardware);
+        : core.Disks.All.FirstOrDefault(disk => disk.Device.Paths is { IsPresent: true } paths && paths.Identity.Hardware == hardware);
 
     /// <summary>
     /// Opens a further path of an open disk. Null: it is a further name of a device that is open already, or the device is not there or has other hardware.
@@ -122,21 +114,17 @@ internal sealed class DiskOpener(SubsystemCore core)
     internal async LaneTask<IDisk?> OpenPath(RegisteredDisk disk, MultipathDisk paths, string uri, bool mustOpen = false)
     {
         DeviceNames names = await _openings.NameDevice(uri);
-        disk.Aliases.Remove(uri);
-        if (names.Hardware.Length == 0 || names.Hardware != paths.Identity.Hardware)
+        bool isOfDisk = names.Hardware.Length > 0 && names.Hardware == paths.Identity.Hardware;
+        bool isAlias = isOfDisk && paths.Paths.Any(path => path.Disk.Identity.DeviceKey == names.DeviceKey);
+        disk.Device.PathNamed(uri, isAlias);
+        if (!isOfDisk || isAlias)
         {
-            return null;
-        }
-
-        if (paths.Paths.Any(path => path.Disk.Identity.DeviceKey == names.DeviceKey))
-        {
-            disk.Aliases.Add(uri);
             return null;
         }
 
         try
         {
-            IDisk opened = await _openings.Open(uri, disk.Overrides);
+            IDisk opened = await _openings.Open(uri, disk.Stored.Overrides);
             if (opened.Identity.Hardware == names.Hardware)
             {
                 return opened;
@@ -152,22 +140,10 @@ internal sealed class DiskOpener(SubsystemCore core)
         return null;
     }
 
-    /// <summary>Closes a disk that no pool owns, and with it its lock and descriptor.</summary>
-    internal static async LaneTask<Nothing> Close(RegisteredDisk disk)
-    {
-        if (disk.Disk is { } open)
-        {
-            disk.Disk = null;
-            await open.Close();
-        }
-
-        return default;
-    }
-
     /// <summary>Opens what is now where a missing disk was. Null, and nothing is open, if it is not there, or is not what it was.</summary>
     internal async LaneTask<(IDisk Disk, PoolScan Scan)?> Seek(RegisteredDisk disk)
     {
-        DiskLabel? label = disk.Scan?.Label;
+        DiskLabel? label = disk.Condition.Label;
         IDisk found;
         try
         {
@@ -200,7 +176,7 @@ internal sealed class DiskOpener(SubsystemCore core)
     private async LaneTask<MeteredDisk> OpenDevice(RegisteredDisk disk)
     {
         MultipathDisk paths = await OpenFirst(disk);
-        foreach (string uri in disk.Uris.Where(uri => uri != paths.Paths[0].Uri).ToArray())
+        foreach (string uri in disk.Stored.Uris.Where(uri => uri != paths.Paths[0].Uri).ToArray())
         {
             try
             {
@@ -220,26 +196,18 @@ internal sealed class DiskOpener(SubsystemCore core)
             }
         }
 
-        disk.Paths = paths;
-        disk.NextPathLookNs = 0;
-        IoCounters? before = disk.LastOpened?.LifetimeCounters();
-        if (before is not null)
-        {
-            before.Queue = 0;   // what was under way there has ended, or is given up
-        }
-
-        return disk.LastOpened = new MeteredDisk(core.Lane, paths, _watch) { Before = before };
+        return disk.Device.PathsOpened(core.Lane, paths, _watch);
     }
 
     /// <summary>Opens a disk by the first path that is there.</summary>
     private async LaneTask<MultipathDisk> OpenFirst(RegisteredDisk disk)
     {
         DiskOpenException? first = null;
-        foreach (string uri in disk.Uris.ToArray())
+        foreach (string uri in disk.Stored.Uris.ToArray())
         {
             try
             {
-                return new MultipathDisk(core.Lane, uri, WithFault(disk, await _openings.Open(uri, disk.Overrides)));
+                return new MultipathDisk(core.Lane, uri, await _openings.Open(uri, disk.Stored.Overrides));
             }
             catch (DiskOpenException failure) when (!IsElsewhere(failure))
             {
@@ -253,15 +221,4 @@ internal sealed class DiskOpener(SubsystemCore core)
     /// <summary>Whether another process may be using the device: then the disk is not opened by another path either.</summary>
     private static bool IsElsewhere(DiskOpenException failure) =>
         failure.Failure is DiskOpenFailure.InUse or DiskOpenFailure.StillHeld;
-
-    private static IDisk WithFault(RegisteredDisk disk, IDisk opened)
-    {
-        disk.Emulated = opened as EmulatedDisk;
-        if (disk.Emulated is { } emulated)
-        {
-            emulated.Fault = disk.Fault;
-        }
-
-        return opened;
-    }
 }

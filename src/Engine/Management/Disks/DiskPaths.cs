@@ -50,7 +50,7 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
             throw;
         }
 
-        if (opened is not null && disk.Paths?.Add(uri, opened) != true)
+        if (opened is not null && disk.Device.Paths?.Add(uri, opened) != true)
         {
             await opened.Close();
         }
@@ -71,20 +71,15 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
     {
         CheckRemove(disk, uri, path);
         await core.Disks.RemovePath(disk, uri);
-        disk.Aliases.Remove(uri);
-        if (OpenPathOf(disk, uri) is { } open)
-        {
-            disk.Paths!.Remove(open);
-        }
-
+        disk.Device.RemovePath(uri);
         return default;
     }
 
     /// <summary>Refuses what <see cref="Remove"/> would refuse, but for a list of disks that cannot be written.</summary>
     internal void CheckRemove(RegisteredDisk disk, string uri, string path)
     {
-        DiskPath? open = OpenPathOf(disk, uri);
-        if (disk.Paths is { IsPresent: true } paths && open is not null && !disk.Aliases.Any(alias => alias != uri)
+        DiskPath? open = disk.Device.FindPath(uri);
+        if (disk.Device.Paths is { IsPresent: true } paths && open is not null && !disk.Device.Aliases.Any(alias => alias != uri)
             && !paths.Paths.Any(other => other != open && other.IsUsable))
         {
             throw new ManagementException(
@@ -93,21 +88,19 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
         }
     }
 
-    private static DiskPath? OpenPathOf(RegisteredDisk disk, string uri) => disk.Paths?.Paths.FirstOrDefault(one => one.Uri == uri);
-
     /// <summary>Makes registered disks that have one hardware into one disk with several paths: a host that did not know of paths registered both.</summary>
     internal async LaneTask<Nothing> Merge()
     {
-        foreach (IGrouping<string, RegisteredDisk> same in core.Disks.All.Where(static disk => disk is { Disk: not null, Identity.Hardware.Length: > 0 })
-            .GroupBy(static disk => disk.Identity!.Hardware).ToArray())
+        foreach (IGrouping<string, RegisteredDisk> same in core.Disks.All.Where(static disk => disk.Device is { Open: not null, Identity.Hardware.Length: > 0 })
+            .GroupBy(static disk => disk.Device.Identity!.Hardware).ToArray())
         {
             foreach (RegisteredDisk other in same.Skip(1))
             {
-                if (WhyNoPath(same.First(), other.Uri).Length == 0)
+                if (WhyNoPath(same.First(), other.Stored.Uri).Length == 0)
                 {
                     await core.Disks.Merge(same.First(), other);
-                    await DiskOpener.Close(other);
-                    core.Notice($"{other.Uri} is a path to the hardware of {same.First().Uri}: they are one physical disk, '{core.Disks.NameOf(same.First())}'.");
+                    await other.Device.Close();
+                    core.Notice($"{other.Stored.Uri} is a path to the hardware of {same.First().Stored.Uri}: they are one physical disk, '{core.Disks.NameOf(same.First())}'.");
                 }
             }
         }
@@ -120,12 +113,12 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
     {
         foreach (RegisteredDisk disk in core.Disks.All)
         {
-            if (disk is { OtherUris.Count: > 0, IsPathLookedFor: false, Paths.IsPresent: true })
+            if (disk is { Stored.OtherUris.Count: > 0, Device.PathSearch.IsUnderWay: false, Device.Paths.IsPresent: true })
             {
-                NoteFailures(disk, disk.Paths);
-                if (core.Lane.NowNs >= disk.NextPathLookNs)
+                NoteFailures(disk);
+                if (core.Lane.NowNs >= disk.Device.PathSearch.NextNs)
                 {
-                    LookFor(disk, disk.Paths).Forget();
+                    LookFor(disk, disk.Device.Paths).Forget();
                 }
             }
         }
@@ -133,7 +126,7 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
 
     private async LaneTask LookFor(RegisteredDisk disk, MultipathDisk paths)
     {
-        disk.IsPathLookedFor = true;
+        disk.Device.PathSearch.Begin();
         _looks++;
         foreach (DiskPath gone in paths.Paths.Where(static path => !path.Disk.IsPresent && path.Disk.InFlight == 0).ToArray())
         {
@@ -145,32 +138,30 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
             paths.Try(path).Forget();   // not waited for: it may hang
         }
 
-        foreach (string uri in disk.Uris.ToArray())
+        foreach (string uri in disk.Stored.Uris.ToArray())
         {
             if (!core.Verbs.IsStopped && paths.IsPresent && !paths.Paths.Any(path => path.Uri == uri)
                 && await diskOpener.OpenPath(disk, paths, uri) is { } found)
             {
-                if (core.Verbs.IsStopped || disk.Paths != paths || !disk.Uris.Contains(uri) || !paths.Add(uri, found))
+                if (core.Verbs.IsStopped || disk.Device.Paths != paths || !disk.Stored.Uris.Contains(uri) || !paths.Add(uri, found))
                 {
                     await found.Close();
                 }
             }
         }
 
-        disk.NextPathLookNs = core.Lane.NowNs + LookNs;
-        disk.IsPathLookedFor = false;
+        disk.Device.PathSearch.End(core.Lane.NowNs + LookNs);
         _looks--;
         _lookEnded.NotifyAll();
     }
 
-    private void NoteFailures(RegisteredDisk disk, MultipathDisk paths)
+    private void NoteFailures(RegisteredDisk disk)
     {
-        foreach (string uri in disk.Uris)
+        foreach (string uri in disk.Stored.Uris)
         {
-            bool isUsable = disk.Aliases.Contains(uri) || paths.Paths.Any(path => path.Uri == uri && path.IsUsable);
-            if (isUsable ? disk.FailedUris.Remove(uri) : disk.FailedUris.Add(uri))
+            if (disk.Device.WatchPath(uri) is { } works)
             {
-                core.Notice(isUsable ? $"Path {uri} of physical disk '{core.Disks.NameOf(disk)}' works again."
+                core.Notice(works ? $"Path {uri} of physical disk '{core.Disks.NameOf(disk)}' works again."
                     : $"Warning: path {uri} of physical disk '{core.Disks.NameOf(disk)}' has failed. The disk is used by its other paths.");
             }
         }
@@ -182,10 +173,10 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
         {
             throw new ManagementException(
                 ManagementError.DuplicateDisk,
-                $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(disk)}' ({disk.Uri}), and {reason}.", "Leave it unregistered.");
+                $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(disk)}' ({disk.Stored.Uri}), and {reason}.", "Leave it unregistered.");
         }
 
-        MultipathDisk paths = disk.Paths!;
+        MultipathDisk paths = disk.Device.Paths!;
         IDisk? opened;
         try
         {
@@ -205,13 +196,13 @@ internal sealed class DiskPaths(SubsystemCore core, DiskOpener diskOpener)
         await opened.Close();
         throw new ManagementException(
             ManagementError.PhysicalDiskNotSupported,
-            $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(disk)}' ({disk.Uri}) with {found}. "
+            $"-Path '{path}': is a path to the hardware of physical disk '{core.Disks.NameOf(disk)}' ({disk.Stored.Uri}) with {found}. "
             + $"Valid: {ByteText.Exact(paths.Geometry.Length)} in sectors of {paths.Geometry.BlockSize} bytes.", "Nothing was changed. Attach the device with the size of the disk.");
     }
 
     private static string WhyNoPath(RegisteredDisk disk, string uri) =>
-        DiskUri.Parse(disk.Uri).Kind == DiskKind.Emulated || DiskUri.Parse(uri).Kind == DiskKind.Emulated ? "an emulated disk has one path"
-        : disk.OtherUris.Count + 1 >= MultipathDisk.PathsMax ? $"the disk has {MultipathDisk.PathsMax} paths already, which is the most"
+        DiskUri.Parse(disk.Stored.Uri).Kind == DiskKind.Emulated || DiskUri.Parse(uri).Kind == DiskKind.Emulated ? "an emulated disk has one path"
+        : disk.Stored.OtherUris.Count + 1 >= MultipathDisk.PathsMax ? $"the disk has {MultipathDisk.PathsMax} paths already, which is the most"
         : "";
 
     private static async LaneTask<Nothing> CloseIfOpen(IDisk? opened)

@@ -23,7 +23,7 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     internal int NextDeviceId => registry.NextDeviceId;
 
     /// <summary>Whether a process that has ended still has a registered disk open.</summary>
-    internal bool HasHeldDisks => registry.Disks.Exists(static disk => disk.IsStillHeld);
+    internal bool HasHeldDisks => registry.Disks.Exists(static disk => disk.Condition.IsStillHeld);
 
     /// <summary>Reads the list. Returns a message about what could not be read, or nothing.</summary>
     internal LaneTask<string> Load() => registry.Load();
@@ -57,81 +57,47 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
         catch (IOException full)
         {
             registry.Disks.Insert(place, disk);   // open and locked as before
-            throw NotKept(full, $"Physical disk '{disk.FriendlyName}' stays registered");
+            throw NotKept(full, $"Physical disk '{disk.Stored.FriendlyName}' stays registered");
         }
     }
 
     /// <summary>Adds a path to a disk.</summary>
     /// <exception cref="ManagementException">The list cannot be written; nothing was changed.</exception>
     internal LaneTask<Nothing> AddPath(RegisteredDisk disk, string uri, string path) =>
-        SetPaths(disk, disk.Uri, [.. disk.OtherUris, uri], $"-Path '{path}': the path is not registered");
+        Amend(disk, disk.Stored.WithPaths([.. disk.Stored.Uris, uri]), $"-Path '{path}': the path is not registered");
 
     /// <summary>Removes a path of a disk that has several.</summary>
     /// <exception cref="ManagementException">The list cannot be written; nothing was changed.</exception>
-    internal LaneTask<Nothing> RemovePath(RegisteredDisk disk, string uri)
-    {
-        string[] left = [.. disk.Uris.Where(other => other != uri)];
-        return SetPaths(disk, left[0], [.. left.Skip(1)], $"Physical disk '{disk.FriendlyName}' stays as it is");
-    }
+    internal LaneTask<Nothing> RemovePath(RegisteredDisk disk, string uri) =>
+        Amend(disk, disk.Stored.WithPaths([.. disk.Stored.Uris.Where(other => other != uri)]), $"Physical disk '{disk.Stored.FriendlyName}' stays as it is");
 
     /// <summary>Makes the path of a registered disk one of another disk. A path that cannot be kept is found again at the next start.</summary>
     internal async LaneTask<Nothing> Merge(RegisteredDisk disk, RegisteredDisk other)
     {
-        disk.OtherUris = [.. disk.OtherUris, .. other.Uris];
+        disk.Amend(disk.Stored.WithPaths([.. disk.Stored.Uris, .. other.Stored.Uris]));
         registry.Disks.Remove(other);
         await Keep();
         return default;
     }
 
-    private async LaneTask<Nothing> SetPaths(RegisteredDisk disk, string uri, List<string> others, string outcome)
-    {
-        (string, List<string>) before = (disk.Uri, disk.OtherUris);
-        (disk.Uri, disk.OtherUris) = (uri, others);
-        try
-        {
-            return await registry.Save();
-        }
-        catch (IOException full)
-        {
-            (disk.Uri, disk.OtherUris) = before;
-            throw NotKept(full, outcome);
-        }
-    }
-
     /// <summary>Changes what the user says of a disk that is not a member; null: as before.</summary>
     /// <exception cref="ManagementException">The list cannot be written; nothing was changed.</exception>
-    internal async LaneTask<Nothing> Set(RegisteredDisk disk, string? name, string? description, MediaType? mediaType, PlaceChange place)
+    internal LaneTask<Nothing> Set(RegisteredDisk disk, string? name, string? description, MediaType? mediaType, PlaceChange place)
     {
-        (string, string, DiskOverrides, DiskPlace) before = (disk.FriendlyName, disk.Description, disk.Overrides, disk.Place);
-        disk.FriendlyName = name ?? disk.FriendlyName;
-        disk.Description = description ?? disk.Description;
-        disk.Overrides = mediaType is { } media ? disk.Overrides with { MediaType = media } : disk.Overrides;
-        disk.Place = place == new PlaceChange() ? disk.Place : disk.KnownPlace.With(place);
-        try
+        StoredDisk now = disk.Stored;
+        return Amend(disk, (now with
         {
-            return await registry.Save();
-        }
-        catch (IOException full)
-        {
-            (disk.FriendlyName, disk.Description, disk.Overrides, disk.Place) = before;
-            throw NotKept(full, $"Physical disk '{disk.FriendlyName}' stays as it is");
-        }
+            FriendlyName = name ?? now.FriendlyName,
+            Description = description ?? now.Description,
+            Overrides = mediaType is { } media ? now.Overrides with { MediaType = media } : now.Overrides,
+        }).At(place == new PlaceChange() ? now.Place : disk.KnownPlace.With(place)), $"Physical disk '{now.FriendlyName}' stays as it is");
     }
 
     /// <summary>Notes what a disk turned out to hold; kept for the time that it may be away. One that cannot be read is what it was.</summary>
     internal void Saw(RegisteredDisk disk, PoolScan scan)
     {
-        disk.Scan = scan;
-        if (scan.Kind == ScanKind.Unreadable)
+        if (disk.Saw(scan))
         {
-            return;
-        }
-
-        Guid member = scan.Label?.Disk.Value ?? Guid.Empty;
-        if (disk.LastMember != member)
-        {
-            disk.LastMember = member;
-            disk.HasServed = false;
             Keep().Forget();
         }
     }
@@ -145,26 +111,41 @@ internal sealed class DiskTable(DiskRegistry registry, PoolTable pools, Action<s
     internal RegisteredDisk? Find(Guid id) => registry.Disks.Find(disk => IdOf(disk) == id);
 
     /// <summary>Identity of a disk: that of the member it is, or its own.</summary>
-    internal Guid IdOf(RegisteredDisk disk) => Member(disk)?.Id.Value ?? disk.Id;
+    internal Guid IdOf(RegisteredDisk disk) => Member(disk)?.Id.Value ?? disk.Stored.Id;
 
     /// <summary>Name of a disk: that of the member it is, or its own.</summary>
-    internal string NameOf(RegisteredDisk disk) => Member(disk)?.FriendlyName ?? disk.FriendlyName;
+    internal string NameOf(RegisteredDisk disk) => Member(disk)?.FriendlyName ?? disk.Stored.FriendlyName;
 
     /// <summary>Whether a disk is used by an open pool.</summary>
     internal bool IsInOpenPool(RegisteredDisk disk) =>
-        disk.Disk is null && disk.Problem.Length == 0 && pools.All.Any(pool => pool.Pool is not null && pool.MemberFor(disk) is not null);
+        disk.Device.Open is null && disk.Condition.Problem.Length == 0 && pools.All.Any(pool => pool.Pool is not null && pool.MemberFor(disk) is not null);
 
     /// <summary>Whether a registered disk is a member of an open pool and missing there.</summary>
     internal bool IsAway(RegisteredDisk disk) =>
-        disk is { Disk: null, Scan.Label: { } label } && pools.FindOpen(label.Pool) is { } pool
+        disk is { Device.Open: null, Condition.Label: { } label } && pools.FindOpen(label.Pool) is { } pool
         && pool.MissingDisks.Contains(label.Number) && !pool.OutsideDisks.Contains(label.Number);
 
     /// <summary>Whether a registered disk could not be opened since the host started, so that it is not known what it holds.</summary>
-    internal static bool IsUnknown(RegisteredDisk disk) => disk is { Disk: null, Scan: null };
+    internal static bool IsUnknown(RegisteredDisk disk) => disk is { Device.Open: null, Condition.Scan: null };
 
     /// <summary>Returns the absence of a disk from its pool; null if the disk has not left.</summary>
     internal Absence? AbsenceOf(RegisteredDisk disk) =>
-        disk.Scan?.Label is { } label ? pools.Find(label.Pool)?.Absences.GetValueOrDefault(label.Number) : null;
+        disk.Condition.Label is { } label ? pools.Find(label.Pool)?.Absences.GetValueOrDefault(label.Number) : null;
+
+    private async LaneTask<Nothing> Amend(RegisteredDisk disk, StoredDisk record, string outcome)
+    {
+        StoredDisk before = disk.Stored;
+        disk.Amend(record);
+        try
+        {
+            return await registry.Save();
+        }
+        catch (IOException full)
+        {
+            disk.Amend(before);
+            throw NotKept(full, outcome);
+        }
+    }
 
     private async LaneTask Keep()
     {

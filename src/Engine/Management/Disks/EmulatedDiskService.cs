@@ -18,13 +18,8 @@ public sealed class EmulatedDiskService
     public Task<PhysicalDiskStatus> SetFaultAsync(Guid id, EmulatedFault fault) => _snapshots.Change(LaneTask<int> () =>
     {
         RegisteredDisk disk = TakeEmulated(id, fault);
-        disk.Fault = fault;
-        if (disk.Emulated is { } emulated)
-        {
-            emulated.Fault = fault;
-        }
-
-        return LaneTask.FromResult(disk.DeviceId);
+        disk.Device.Show(fault);
+        return LaneTask.FromResult(disk.Stored.DeviceId);
     }, static (deviceId, now) => now.PhysicalDisks.First(disk => disk.DeviceId == deviceId));
 
     /// <summary>Refuses what <see cref="SetFaultAsync"/> would refuse.</summary>
@@ -33,14 +28,14 @@ public sealed class EmulatedDiskService
     private RegisteredDisk TakeEmulated(Guid id, EmulatedFault fault)
     {
         RegisteredDisk disk = _core.Disks.Take(id);
-        if (DiskUri.Parse(disk.Uri).Kind != DiskKind.Emulated)
+        if (DiskUri.Parse(disk.Stored.Uri).Kind != DiskKind.Emulated)
         {
             throw new ManagementException(
-                ManagementError.InvalidParameter, $"Physical disk '{_core.Disks.NameOf(disk)}' is not emulated ({disk.Uri}): it has no faults but its own.",
+                ManagementError.InvalidParameter, $"Physical disk '{_core.Disks.NameOf(disk)}' is not emulated ({disk.Stored.Uri}): it has no faults but its own.",
                 "Make one with New-PhysicalDisk -LatencyProfile.");
         }
 
-        CheckFault(fault, disk.Emulated?.Geometry.Length ?? long.MaxValue);
+        CheckFault(fault, disk.Device.Emulated?.Geometry.Length ?? long.MaxValue);
         return disk;
     }
 

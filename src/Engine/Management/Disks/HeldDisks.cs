@@ -35,10 +35,10 @@ internal sealed class HeldDisks(SubsystemCore core, DiskOpener diskOpener, PoolO
 
     private async LaneTask<Nothing> LookAtHeldDisks()
     {
-        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => disk.IsStillHeld && !core.Verbs.IsStopped).ToArray())
+        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => disk.Condition.IsStillHeld && !core.Verbs.IsStopped).ToArray())
         {
             await diskOpener.Open(disk);
-            if (disk.Disk is not null)
+            if (disk.Device.Open is not null)
             {
                 await opener.OfferOrOpen(disk);
             }

@@ -103,12 +103,12 @@ public sealed class PhysicalDiskService
         RegisteredDisk disk = NewRegistration(spec);
         if (await _diskOpener.OpenUnlessPath(disk) is { } known)
         {
-            await _paths.Check(known, disk.Uri, spec.Path);
+            await _paths.Check(known, disk.Stored.Uri, spec.Path);
             return true;
         }
 
         ManagementException? copied = _diskChecks.WhyCopied(disk, spec.Path);
-        await disk.Disk!.Close();
+        await disk.Device.Close();
         return copied is null ? true : throw copied;
     });
 
@@ -117,7 +117,7 @@ public sealed class PhysicalDiskService
     {
         RegisteredDisk disk = _diskChecks.TakeUnpooled(id);
         await _core.Disks.Remove(disk);
-        await DiskOpener.Close(disk);
+        await disk.Device.Close();
         await _opener.UseReleased();
         _core.ForgetPools();
         return true;
@@ -150,7 +150,7 @@ public sealed class PhysicalDiskService
             {
                 RegisteredDisk disk = _core.Disks.Take(id);
                 await _core.Disks.Set(disk, name, description, mediaType, place ?? new PlaceChange());
-                return new Changed(disk.DeviceId, Guid.Empty);
+                return new Changed(disk.Stored.DeviceId, Guid.Empty);
             }
 
             Commits.Require(
@@ -161,7 +161,7 @@ public sealed class PhysicalDiskService
                 _failing.Forget(id);
             }
 
-            return new Changed(_core.Disks.Find(id)?.DeviceId ?? -1, id)
+            return new Changed(_core.Disks.Find(id)?.Stored.DeviceId ?? -1, id)
             {
                 State = managed.Pool.State, IsMoved = place is not null && place != new PlaceChange(), IsJournal = usage == DiskUsage.Journal,
                 Member = member.Number,
@@ -259,12 +259,12 @@ public sealed class PhysicalDiskService
         FoundSignatures erased = await _diskOpener.Signatures.Erase(open);   // first: the labels are where other signatures may be
         if (await PoolScan.Erase(_core.Lane, open) is not IoError.None and var error)
         {
-            throw new ManagementException(ManagementError.Failed, $"Physical disk '{disk.FriendlyName}' could not be cleared: {error}.");
+            throw new ManagementException(ManagementError.Failed, $"Physical disk '{disk.Stored.FriendlyName}' could not be cleared: {error}.");
         }
 
         await LookAgain(disk);
         await _opener.UseReleased();
-        return new Changed(disk.DeviceId, Guid.Empty) { Erased = erased };
+        return new Changed(disk.Stored.DeviceId, Guid.Empty) { Erased = erased };
     });
 
     /// <summary>Refuses what <see cref="ResetAsync"/> would refuse, and lists the signatures that it would erase.</summary>
@@ -294,22 +294,22 @@ public sealed class PhysicalDiskService
 
         try
         {
-            return await work(device.Disk!);
+            return await work(device.Device.Open!);
         }
         finally
         {
-            await DiskOpener.Close(device);
-            await ReadPartitionsAgain(DiskUri.Parse(device.Uri));
+            await device.Device.Close();
+            await ReadPartitionsAgain(DiskUri.Parse(device.Stored.Uri));
         }
     }
 
     /// <summary>Opens a disk again that was erased. The system looks for partitions again meanwhile: those that it knew are gone.</summary>
     private async LaneTask<Nothing> LookAgain(RegisteredDisk disk)
     {
-        DiskUri uri = DiskUri.Parse(disk.Uri);
+        DiskUri uri = DiskUri.Parse(disk.Stored.Uri);
         if (uri.Kind == DiskKind.Block)
         {
-            await DiskOpener.Close(disk);
+            await disk.Device.Close();
             await ReadPartitionsAgain(uri);
         }
 
@@ -338,8 +338,8 @@ public sealed class PhysicalDiskService
         RegisteredDisk disk = NewRegistration(spec);
         if (await _diskOpener.OpenUnlessPath(disk, isNew) is { } known)
         {
-            await _paths.Add(known, disk.Uri, spec.Path);
-            return new Changed(known.DeviceId, Guid.Empty);
+            await _paths.Add(known, disk.Stored.Uri, spec.Path);
+            return new Changed(known.Stored.DeviceId, Guid.Empty);
         }
 
         try
@@ -353,13 +353,13 @@ public sealed class PhysicalDiskService
         }
         catch (ManagementException)
         {
-            await DiskOpener.Close(disk);
+            await disk.Device.Close();
             throw;
         }
 
         _core.Disks.Copies.Prefer(disk);
         await _opener.OfferOrOpen(disk);
-        return new Changed(disk.DeviceId, Guid.Empty);
+        return new Changed(disk.Stored.DeviceId, Guid.Empty);
     }
 
     private RegisteredDisk NewRegistration(RegistrationSpec spec)
@@ -368,7 +368,7 @@ public sealed class PhysicalDiskService
         DiskUri uri = spec.LatencyProfile.Length > 0 ? DiskUri.ForEmulated(path, spec.LatencyProfile)
             : path.StartsWith("/dev/", StringComparison.Ordinal) && !path.StartsWith("/dev/shm/", StringComparison.Ordinal) ? DiskUri.ForBlock(path)
             : DiskUri.ForFile(path);
-        return new RegisteredDisk
+        return new RegisteredDisk(new StoredDisk
         {
             Id = _core.Lane.NewGuid(),
             DeviceId = _core.Disks.NextDeviceId,
@@ -376,10 +376,9 @@ public sealed class PhysicalDiskService
             FriendlyName = DiskChecks.NameOf(spec),
             Overrides = spec.Overrides,
             Description = spec.Description,
-            Place = DiskPlace.Unknown.With(spec.Place),
             LatencyProfile = spec.LatencyProfile,
             IsForced = spec.IsForced,
-        };
+        }.At(DiskPlace.Unknown.With(spec.Place)));
     }
 
     /// <summary>A physical disk that a verb has changed.</summary>

@@ -31,25 +31,25 @@ internal static class Poolability
     /// <summary>Returns the reason why a disk cannot be pooled; null if it can.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="isInOpenPool">Whether an open pool uses it.</param>
-    internal static WhyNotPoolable? WhyNot(RegisteredDisk disk, bool isInOpenPool) =>
+    internal static WhyNotPoolable? WhyNot(RegisteredDiskSnapshot disk, bool isInOpenPool) =>
         isInOpenPool ? new WhyNotPoolable(ManagementError.PhysicalDiskInUse, CannotPoolKind.InAPool, "it is in a storage pool.")
-        : disk.Disk is null || disk.Scan is null ? new WhyNotPoolable(ManagementError.Failed, disk.ProblemKind, disk.Problem)
-        : disk.Copy != CopyState.None ? new WhyNotPoolable(ManagementError.CloneDisk, CannotPoolKind.NotHealthy, disk.Problem)
-        : disk.IsSplit ? new WhyNotPoolable(ManagementError.DamagedMember, CannotPoolKind.NotHealthy, disk.Problem)
+        : !disk.IsOpen || disk.Condition.Scan is null ? new WhyNotPoolable(ManagementError.Failed, disk.Condition.ProblemKind, disk.Condition.Problem)
+        : disk.Condition.Copy != CopyState.None ? new WhyNotPoolable(ManagementError.CloneDisk, CannotPoolKind.NotHealthy, disk.Condition.Problem)
+        : disk.Condition.IsSplit ? new WhyNotPoolable(ManagementError.DamagedMember, CannotPoolKind.NotHealthy, disk.Condition.Problem)
         : OfSystem(disk) ?? OfBus(disk) ?? OfContent(disk);
 
-    private static WhyNotPoolable? OfSystem(RegisteredDisk disk)
+    private static WhyNotPoolable? OfSystem(RegisteredDiskSnapshot disk)
     {
         DiskIdentity identity = disk.Identity!;
-        PoolingObstacle obstacle = disk.IsForced && identity.IfForced is { } left ? left
+        PoolingObstacle obstacle = disk.Stored.IsForced && identity.IfForced is { } left ? left
             : new PoolingObstacle(identity.CannotPoolReason, identity.CannotPoolKind);
-        string hint = identity.IfForced is not null && !disk.IsForced ? $". {ForceHint}" : "";
+        string hint = identity.IfForced is not null && !disk.Stored.IsForced ? $". {ForceHint}" : "";
         return obstacle.Reason.Length == 0 ? null : new WhyNotPoolable(ManagementError.SystemManagedDisk, obstacle.Kind, obstacle.Reason + hint);
     }
 
-    private static WhyNotPoolable? OfBus(RegisteredDisk disk) => disk.Identity!.BusType switch
+    private static WhyNotPoolable? OfBus(RegisteredDiskSnapshot disk) => disk.Identity!.BusType switch
     {
-        BusType.RAID when !disk.IsForced => new WhyNotPoolable(
+        BusType.RAID when !disk.Stored.IsForced => new WhyNotPoolable(
             ManagementError.SystemManagedDisk, CannotPoolKind.Other,
             $"its bus is RAID: the controller hides identity and health of the disks below. Set the controller to pass its disks through. {ForceHint}"),
         BusType.iSCSI or BusType.FibreChannel => new WhyNotPoolable(
@@ -58,9 +58,9 @@ internal static class Poolability
         _ => null,
     };
 
-    private static WhyNotPoolable? OfContent(RegisteredDisk disk)
+    private static WhyNotPoolable? OfContent(RegisteredDiskSnapshot disk)
     {
-        PoolScan scan = disk.Scan!;
+        PoolScan scan = disk.Condition.Scan!;
         return scan.Kind switch
         {
             ScanKind.Blank or ScanKind.Forming => disk.Identity!.SizeBytes >= DiskLayout.SmallestDisk ? null : new WhyNotPoolable(

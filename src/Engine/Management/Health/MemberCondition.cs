@@ -84,10 +84,11 @@ internal sealed record MemberCondition
     internal static MemberCondition Of(SubsystemSnapshot now, ManagedPoolSnapshot managed, DiskDescription member) => new()
     {
         PoolClosedReason = managed.Pool is null ? managed.Reason : null,
-        IsBeingOpened = managed is { Pool: null, IsBeingOpened: true } && now.Disks.DiskOf(managed, member.Number) is { Disk: null, Problem.Length: 0 },
+        IsBeingOpened = managed is { Pool: null, IsBeingOpened: true }
+            && now.Disks.DiskOf(managed, member.Number) is { IsOpen: false, Condition.Problem.Length: 0 },
         IsOutside = managed.Pool?.Outside.Contains(member.Number) == true,
-        IsMissing = managed.Pool is { } open ? !open.IsUsable(member.Number) : now.Disks.DiskOf(managed, member.Number) is not { Disk: not null },
-        Problem = managed.Pool is null ? now.Disks.DiskOf(managed, member.Number)?.Problem ?? "" : "",
+        IsMissing = managed.Pool is { } open ? !open.IsUsable(member.Number) : now.Disks.DiskOf(managed, member.Number) is not { IsOpen: true },
+        Problem = managed.Pool is null ? now.Disks.DiskOf(managed, member.Number)?.Condition.Problem ?? "" : "",
         Copies = now.Disks.CopiesOf(member),
         IsHung = managed.Activity(member.Number).IsHung,
         IsFailing = now.PastThreshold.Contains(member.Id.Value),

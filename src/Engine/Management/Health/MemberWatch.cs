@@ -42,7 +42,7 @@ internal sealed class MemberWatch(SubsystemCore core)
 
             foreach (RegisteredDisk disk in core.Disks.All)
             {
-                if (disk.Disk is { IsPresent: true } open && _lookedAt.Add(open))
+                if (disk.Device.Open is { IsPresent: true } open && _lookedAt.Add(open))
                 {
                     Look(open).Forget();   // in no pool: its next user finds out what was found
                 }

@@ -52,8 +52,8 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
     {
         foreach (RegisteredDisk disk in core.Disks.All)
         {
-            if (disk is { IsLookedFor: false, LastOpened: null or { InFlight: 0 } } && (core.Disks.IsAway(disk) || DiskTable.IsUnknown(disk))
-                && core.Lane.NowNs >= Math.Max(disk.NextLookNs, core.Disks.AbsenceOf(disk)?.NotBeforeNs ?? 0))
+            if (disk is { Search.IsUnderWay: false, Device.LastOpened: null or { InFlight: 0 } } && (core.Disks.IsAway(disk) || DiskTable.IsUnknown(disk))
+                && core.Lane.NowNs >= Math.Max(disk.Search.NextNs, core.Disks.AbsenceOf(disk)?.NotBeforeNs ?? 0))
             {
                 LookFor(disk).Forget();
             }
@@ -63,11 +63,11 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
     /// <summary>Closes disks that were refused as copies and are gone, and uses the one that is left of each identity.</summary>
     internal async LaneTask<Nothing> LeaveGoneCopies()
     {
-        foreach (RegisteredDisk disk in core.Disks.All.Where(static disk => disk is { Copy: not CopyState.None, Disk.IsPresent: false, LastOpened.InFlight: 0 })
-            .ToArray())
+        foreach (RegisteredDisk disk in core.Disks.All.Where(
+            static disk => disk is { Condition.Copy: not CopyState.None, Device: { Open.IsPresent: false, LastOpened.InFlight: 0 } }).ToArray())
         {
-            await DiskOpener.Close(disk);
-            (disk.Scan, disk.Problem, disk.ProblemKind) = (null, $"{disk.Uri} is not there.", CannotPoolKind.Offline);   // looked for like one that never was
+            await disk.Device.Close();
+            disk.Lost($"{disk.Stored.Uri} is not there.", CannotPoolKind.Offline);   // looked for like one that never was
         }
 
         return await opener.UseReleased();
@@ -168,7 +168,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
 
     private async LaneTask LookFor(RegisteredDisk disk)
     {
-        disk.IsLookedFor = true;
+        disk.Search.Begin();
         _looks++;
         (IDisk Disk, PoolScan Scan)? seen = await diskOpener.Seek(disk);
         _looks--;   // from here on the verb queue orders it
@@ -178,8 +178,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
             await core.Verbs.Enqueue(() => TakeBack(disk, found, scan));
         }
 
-        disk.IsLookedFor = false;
-        disk.NextLookNs = core.Lane.NowNs + core.Options.Healing.ReturnPollNs;
+        disk.Search.End(core.Lane.NowNs + core.Options.Healing.ReturnPollNs);
     }
 
     private bool CanDrain(ManagedPool managed, Pool pool, DiskNumber number) =>
@@ -195,7 +194,7 @@ internal sealed class MissingDisks(SubsystemCore core, DiskOpener diskOpener, Po
             return default;
         }
 
-        (disk.Disk, disk.Identity, disk.Problem, disk.IsSplit) = (found, found.Identity, "", false);
+        disk.Found(found);
         core.Disks.Saw(disk, scan);
         if (scan.Label is { } label && core.Pools.Find(label.Pool) is { Pool: null })
         {

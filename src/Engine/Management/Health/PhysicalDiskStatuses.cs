@@ -13,7 +13,7 @@ internal static class PhysicalDiskStatuses
     internal static IEnumerable<PhysicalDiskStatus> Of(SubsystemSnapshot now) =>
         now.Disks.All.Select(disk => Of(now, disk)).Concat(now.ManagedPools.SelectMany(managed => OfMissing(now, managed)));
 
-    private static PhysicalDiskStatus Of(SubsystemSnapshot now, RegisteredDisk disk)
+    private static PhysicalDiskStatus Of(SubsystemSnapshot now, RegisteredDiskSnapshot disk)
     {
         PhysicalDiskStatus view = Describe(disk);
         if (now.Disks.MemberOf(disk) is not var (managed, member))
@@ -27,18 +27,18 @@ internal static class PhysicalDiskStatuses
         };
     }
 
-    private static PhysicalDiskStatus WithCondition(PhysicalDiskStatus view, RegisteredDisk disk, WhyNotPoolable? why)
+    private static PhysicalDiskStatus WithCondition(PhysicalDiskStatus view, RegisteredDiskSnapshot disk, WhyNotPoolable? why)
     {
-        bool isUnrecognized = disk.Problem.Length == 0 && disk.Scan?.Kind is ScanKind.Damaged or ScanKind.Unsupported;
+        bool isUnrecognized = disk.Condition.Problem.Length == 0 && disk.Condition.Scan?.Kind is ScanKind.Damaged or ScanKind.Unsupported;
         return view with
         {
             CannotPool = why?.Error,
             CannotPoolKind = why?.Kind ?? CannotPoolKind.Other,
             CannotPoolReason = why?.Reason ?? "",
-            Health = disk.Problem.Length > 0 || isUnrecognized ? HealthStatus.Unhealthy : HealthStatus.Healthy,
-            OperationalStatus = disk.IsSplit || disk is { Copy: not CopyState.None, Disk: not null } ? "Split"
-                : disk.Problem.Length > 0 ? "Lost Communication" : isUnrecognized ? "Unrecognized Metadata" : "OK",
-            StatusReason = isUnrecognized ? disk.Scan!.Reason : disk.Problem,
+            Health = disk.Condition.Problem.Length > 0 || isUnrecognized ? HealthStatus.Unhealthy : HealthStatus.Healthy,
+            OperationalStatus = disk.Condition.IsSplit || disk is { Condition.Copy: not CopyState.None, IsOpen: true } ? "Split"
+                : disk.Condition.Problem.Length > 0 ? "Lost Communication" : isUnrecognized ? "Unrecognized Metadata" : "OK",
+            StatusReason = isUnrecognized ? disk.Condition.Scan!.Reason : disk.Condition.Problem,
         };
     }
 
@@ -62,29 +62,29 @@ internal static class PhysicalDiskStatuses
                 CannotPoolReason = "it is missing.",
             }));
 
-    private static PhysicalDiskStatus Describe(RegisteredDisk disk) => new()
+    private static PhysicalDiskStatus Describe(RegisteredDiskSnapshot disk) => new()
     {
-        UniqueId = disk.Id,
-        DeviceId = disk.DeviceId,
-        FriendlyName = disk.FriendlyName,
-        Uri = disk.Uri,
-        Uris = [.. disk.Uris],
+        UniqueId = disk.Stored.Id,
+        DeviceId = disk.Stored.DeviceId,
+        FriendlyName = disk.Stored.FriendlyName,
+        Uri = disk.Stored.Uri,
+        Uris = [.. disk.Stored.Uris],
         WorkingUris = disk.WorkingUris,
         SizeBytes = disk.Identity?.SizeBytes ?? 0,
-        MediaType = disk.Overrides.MediaType ?? disk.Identity?.MediaType ?? MediaType.Unspecified,
+        MediaType = disk.Stored.Overrides.MediaType ?? disk.Identity?.MediaType ?? MediaType.Unspecified,
         BusType = disk.Identity?.BusType ?? BusType.Unknown,
         LogicalSectorSize = disk.Identity?.LogicalSectorSize ?? 512,
         PhysicalSectorSize = disk.Identity?.PhysicalSectorSize ?? 4096,
         SpindleSpeed = disk.Identity?.SpindleSpeed ?? 0,
         IsWriteCacheEnabled = disk.Identity?.IsWriteCacheEnabled ?? false,
-        SerialNumber = disk.SerialNumber,
+        SerialNumber = disk.Stored.SerialNumber(disk.Identity),
         Model = disk.Identity?.Model ?? "",
         Manufacturer = disk.Identity?.Manufacturer ?? "",
         FirmwareVersion = disk.Identity?.FirmwareVersion ?? "",
-        Description = disk.Description,
-        Place = disk.KnownPlace,
-        LatencyProfile = disk.LatencyProfile,
-        IsForced = disk.IsForced,
+        Description = disk.Stored.Description,
+        Place = disk.Stored.KnownPlace(disk.Identity),
+        LatencyProfile = disk.Stored.LatencyProfile,
+        IsForced = disk.Stored.IsForced,
         Counters = disk.Counters,
     };
 

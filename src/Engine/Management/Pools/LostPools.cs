@@ -60,22 +60,21 @@ internal sealed class LostPools(SubsystemCore core, DiskOpener diskOpener, PoolO
     private async LaneTask<Nothing> OpenLost(ManagedPool managed)
     {
         HashSet<Guid> members = [.. managed.State!.Disks.Values.Select(static disk => disk.Description.Id.Value)];
-        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => members.Contains(disk.LastMember) && !disk.IsLookedFor).ToArray())
+        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => members.Contains(disk.Stored.LastMember) && !disk.Search.IsUnderWay).ToArray())
         {
-            if (disk is { Disk: { IsPresent: false } gone, LastOpened: null or { InFlight: 0 } })
+            if (disk.Device is { Open.IsPresent: false, LastOpened: null or { InFlight: 0 } })
             {
-                disk.Disk = null;
-                await gone.Close();
+                await disk.Device.Close();
             }
 
-            if (disk is { Disk: null, LastOpened: null or { InFlight: 0 } } or { Disk: not null, Scan: null or { Label: null } })
+            if (disk is { Device: { Open: null, LastOpened: null or { InFlight: 0 } } } or { Device.Open: not null, Condition.Label: null })
             {
                 await diskOpener.Open(disk);
             }
         }
 
-        PoolScan[] there = [.. core.Disks.All.Where(disk => disk is { Disk: not null, Copy: CopyState.None, Scan.Label: { } label } && label.Pool == managed.Id)
-            .Select(static disk => disk.Scan!)];
+        PoolScan[] there = [.. core.Disks.All.Where(static disk => disk is { Device.Open: not null, Condition.Copy: CopyState.None })
+            .Select(static disk => disk.Condition.Scan).OfType<PoolScan>().Where(scan => scan.Label?.Pool == managed.Id)];
         return Pool.MayHaveQuorum(there) ? await opener.Open(only: managed.Id) : default;
     }
 }

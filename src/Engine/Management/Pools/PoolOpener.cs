@@ -22,8 +22,8 @@ internal sealed class PoolOpener(
     internal async LaneTask<Nothing> Open(bool onlyWhole = false, PoolId? only = null)
     {
         core.Disks.Copies.Review();
-        IGrouping<PoolId, RegisteredDisk>[] groups = core.Disks.All.Where(disk => disk is { Disk: not null, Scan.Label: not null })
-            .GroupBy(disk => disk.Scan!.Label!.Pool)
+        IGrouping<PoolId, RegisteredDisk>[] groups = core.Disks.All.Where(disk => disk is { Device.Open: not null, Condition.Label: not null })
+            .GroupBy(disk => disk.Condition.Label!.Pool)
             .Where(group => (only is null || group.Key == only) && (!core.Pools.TryGet(group.Key, out ManagedPool? known) || known.Pool is null)).ToArray();
         ManagedPool[] opening = [.. groups.Select(group => core.Pools.GetOrAdd(group.Key))];
         foreach (ManagedPool managed in opening.Where(static managed => !managed.AwaitsLease))   // what that one waits for is shown
@@ -45,17 +45,16 @@ internal sealed class PoolOpener(
     internal async LaneTask<Nothing> OfferOrOpen(RegisteredDisk disk)
     {
         core.Disks.Copies.Review();
-        if (disk.Copy != CopyState.None || disk.Scan?.Label is not { } label)
+        if (disk.Condition is not { Copy: CopyState.None, Scan: { Label: { } label } scan })
         {
             return default;
         }
 
         if (core.Pools.TryGet(label.Pool, out ManagedPool? managed) && managed.Pool is { } pool)
         {
-            string rejected = pool.Offer(disk.Scan);
-            disk.Problem = rejected;
-            disk.IsSplit = pool.IsOfOtherHistory(disk.Scan);
-            if (disk.IsSplit)
+            string rejected = pool.Offer(scan);
+            disk.Judged(rejected, pool.IsOfOtherHistory(scan));
+            if (disk.Condition.IsSplit)
             {
                 core.Notice(rejected);
             }
@@ -79,7 +78,7 @@ internal sealed class PoolOpener(
         core.Disks.Copies.Review();
         foreach (RegisteredDisk disk in core.Disks.Copies.TakeReleased())
         {
-            if (disk.Scan?.Label is { } label && core.Pools.Find(label.Pool) is { Pool: null })
+            if (disk.Condition.Label is { } label && core.Pools.Find(label.Pool) is { Pool: null })
             {
                 await Open(only: label.Pool);
             }
@@ -115,10 +114,8 @@ internal sealed class PoolOpener(
     {
         foreach (RegisteredDisk disk in disks)
         {
-            core.Disks.Saw(disk, await PoolScan.Scan(core.Lane, disk.Disk!));
-            disk.Disk = null;
-            disk.Problem = "";
-            disk.HasServed = true;
+            core.Disks.Saw(disk, await PoolScan.Scan(core.Lane, disk.Device.Open!));
+            disk.GivenToPool();
         }
 
         return default;
@@ -152,16 +149,16 @@ internal sealed class PoolOpener(
         List<ManagedPool> opened = [];
         foreach (IGrouping<PoolId, RegisteredDisk> group in groups)
         {
-            RegisteredDisk[] usable = [.. group.Where(static disk => disk.Copy == CopyState.None)];
+            RegisteredDisk[] usable = [.. group.Where(static disk => disk.Condition.Copy == CopyState.None)];
             if (usable.Length == 0)
             {
                 Name(group.Key, [.. group], "none of its disks can be used");
                 continue;
             }
 
-            PoolView? view = usable.Select(disk => disk.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
+            PoolView? view = usable.Select(disk => disk.Condition.Scan!.Superblock?.View).MaxBy(view => view?.Rank);
             DiskNumber[] missing = [.. view?.Members.Select(static member => member.Disk).Where(IsMissing) ?? []];
-            bool IsMissing(DiskNumber member) => !Array.Exists(usable, disk => disk.Scan!.Label!.Number == member);
+            bool IsMissing(DiskNumber member) => !Array.Exists(usable, disk => disk.Condition.Label!.Number == member);
             if (onlyWhole && missing.Length > 0)
             {
                 Await(group.Key, [.. usable], missing);
@@ -213,17 +210,16 @@ internal sealed class PoolOpener(
         bool isFirst = !managed.AwaitsLease;
         foreach (RegisteredDisk disk in isFirst ? [] : disks)   // the host that held the pool went on writing
         {
-            disk.Scan = await PoolScan.Scan(core.Lane, disk.Disk!);
+            disk.ReadAgain(await PoolScan.Scan(core.Lane, disk.Device.Open!));
         }
 
-        PoolOpenResult result = await Pool.Open(Environment(), id, [.. disks.Select(disk => disk.Scan!)], managed.Lease);
+        PoolOpenResult result = await Pool.Open(Environment(), id, [.. disks.Select(disk => disk.Condition.Scan!)], managed.Lease);
         managed.SetOpened(result);
         foreach (RejectedDisk rejected in result.Refused)
         {
-            if (disks.Find(disk => disk.Disk == rejected.Disk) is { } known)
+            if (disks.Find(disk => disk.Device.Open == rejected.Disk) is { } known)
             {
-                known.Problem = rejected.Reason;
-                known.IsSplit = rejected.IsOtherHistory;
+                known.Judged(rejected.Reason, rejected.IsOtherHistory);
                 if (rejected.IsOtherHistory)
                 {
                     core.Notice(rejected.Reason);
@@ -242,7 +238,7 @@ internal sealed class PoolOpener(
             return null;
         }
 
-        await GiveToPool(disks.FindAll(disk => disk.Problem.Length == 0));
+        await GiveToPool(disks.FindAll(disk => disk.Condition.Problem.Length == 0));
         Watch(managed.Pool);
         return managed;
     }

@@ -36,10 +36,10 @@ internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, Poo
     {
         HashSet<Guid> members = [.. managed.State!.Disks.Values.Select(static disk => disk.Description.Id.Value)];
         List<(RegisteredDisk Disk, DiskLabels Labels)> erased = [];
-        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => disk.Disk is null && !core.Disks.IsInOpenPool(disk)).ToArray())
+        foreach (RegisteredDisk disk in core.Disks.All.Where(disk => disk.Device.Open is null && !core.Disks.IsInOpenPool(disk)).ToArray())
         {
             await diskOpener.Open(disk);
-            if (disk.Disk is not { } open || disk.Scan?.Label is not { } label || label.Pool != managed.Id || !members.Contains(label.Disk.Value))
+            if (disk.Device.Open is not { } open || disk.Condition.Label is not { } label || label.Pool != managed.Id || !members.Contains(label.Disk.Value))
             {
                 continue;
             }
@@ -57,14 +57,14 @@ internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, Poo
                 await opener.Open(only: managed.Id);
                 throw new ManagementException(
                     ManagementError.Failed,
-                    $"Storage pool '{managed.State?.Pool?.FriendlyName}' is not removed: physical disk '{core.Disks.NameOf(disk)}' ({disk.Uri}) could not be erased ({error}).{remark}",
+                    $"Storage pool '{managed.State?.Pool?.FriendlyName}' is not removed: physical disk '{core.Disks.NameOf(disk)}' ({disk.Stored.Uri}) could not be erased ({error}).{remark}",
                     "Retire and remove that disk, or unregister it, then try again.");
             }
         }
 
         foreach ((RegisteredDisk disk, _) in erased)
         {
-            core.Disks.Saw(disk, await PoolScan.Scan(core.Lane, disk.Disk!));
+            core.Disks.Saw(disk, await PoolScan.Scan(core.Lane, disk.Device.Open!));
         }
 
         return default;
@@ -76,11 +76,11 @@ internal sealed class PoolRemoval(SubsystemCore core, DiskOpener diskOpener, Poo
         List<string> lost = [];
         foreach ((RegisteredDisk disk, DiskLabels labels) in erased)
         {
-            await labels.Write(core.Lane, disk.Disk!);
-            disk.Scan = await PoolScan.Scan(core.Lane, disk.Disk!);
-            if (disk.Scan.Label is null)
+            await labels.Write(core.Lane, disk.Device.Open!);
+            disk.ReadAgain(await PoolScan.Scan(core.Lane, disk.Device.Open!));
+            if (disk.Condition.Label is null)
             {
-                lost.Add($"'{disk.FriendlyName}' ({disk.Uri})");
+                lost.Add($"'{disk.Stored.FriendlyName}' ({disk.Stored.Uri})");
             }
         }
 

@@ -68,7 +68,7 @@ public sealed class PoolService
     {
         RequireName(friendlyName);
         List<RegisteredDisk> members = _diskChecks.TakePoolable(disks);
-        SlabGeometry slabs = SlabGeometry.ForSmallestDisk(members.Min(disk => disk.Disk!.Geometry.Length));
+        SlabGeometry slabs = SlabGeometry.ForSmallestDisk(members.Min(disk => disk.Device.Open!.Geometry.Length));
         PlannedMember[] planned = [.. members.Select(disk => Member(disk, slabs))];
         string reason = Pool.WhyNoPages(
             _opener.Environment(), new NewPoolSpec { FriendlyName = friendlyName },
@@ -102,7 +102,7 @@ public sealed class PoolService
         foreach (RegisteredDisk disk in _core.Disks.All.Where(disk => !_core.Disks.IsInOpenPool(disk)).ToArray())
         {
             await _diskOpener.Open(disk);
-            if (disk is { Disk: not null, Scan.Label: { } label } && _core.Pools.FindOpen(label.Pool) is not null)
+            if (disk is { Device.Open: not null, Condition.Label: { } label } && _core.Pools.FindOpen(label.Pool) is not null)
             {
                 await _opener.OfferOrOpen(disk);
             }
@@ -175,7 +175,7 @@ public sealed class PoolService
         foreach (DiskDescription member in inUse is null ? members : [])
         {
             Commits.Require(await managed.Pool!.RemoveDisk(member.Number), member.FriendlyName);
-            if (_core.Disks.All.FirstOrDefault(disk => _core.Disks.IdOf(disk) == member.Id.Value || disk.Scan?.Label?.Disk == member.Id) is { } known)
+            if (_core.Disks.All.FirstOrDefault(disk => _core.Disks.IdOf(disk) == member.Id.Value || disk.Condition.Label?.Disk == member.Id) is { } known)
             {
                 await OpenReleased(known);
             }
@@ -198,7 +198,10 @@ public sealed class PoolService
     }
 
     private static bool IsHeld(RegisteredDisk disk) =>
-        disk is { Disk: null, Problem.Length: > 0, ProblemKind: CannotPoolKind.ReservedBySubsystem or CannotPoolKind.Starting };
+        disk is
+        {
+            Device.Open: null, Condition: { Problem.Length: > 0, ProblemKind: CannotPoolKind.ReservedBySubsystem or CannotPoolKind.Starting },
+        };
 
     /// <summary>Refuses what <see cref="RemoveDisksAsync"/> would refuse.</summary>
     public Task<bool> CheckRemoveDisksAsync(Guid pool, IReadOnlyList<Guid> disks) => _core.Verbs.Plan(
@@ -233,7 +236,7 @@ public sealed class PoolService
     }
 
     private static PlannedMember Member(RegisteredDisk disk, SlabGeometry slabs) =>
-        DiskLayout.TryCreate(disk.Disk!.Geometry.Length, slabs, out DiskLayout layout, out string reason)
-        ? new PlannedMember(disk.FriendlyName, disk.Disk.Geometry.Length, layout.SlabCount)
-        : throw new ManagementException(ManagementError.PhysicalDiskNotSupported, $"-PhysicalDisks: '{disk.FriendlyName}': {reason}");
+        DiskLayout.TryCreate(disk.Device.Open!.Geometry.Length, slabs, out DiskLayout layout, out string reason)
+        ? new PlannedMember(disk.Stored.FriendlyName, disk.Device.Open.Geometry.Length, layout.SlabCount)
+        : throw new ManagementException(ManagementError.PhysicalDiskNotSupported, $"-PhysicalDisks: '{disk.Stored.FriendlyName}': {reason}");
 }

@@ -62,7 +62,7 @@ internal static class PoolSummary
     {
         (RegisteredDisk Disk, DiskLabel Label)[] there =
         [
-            .. disks.Where(static disk => disk.Scan?.Label is not null).Select(static disk => (Disk: disk, Label: disk.Scan!.Label!))
+            .. disks.Where(static disk => disk.Condition.Label is not null).Select(static disk => (Disk: disk, Label: disk.Condition.Label!))
                 .DistinctBy(static one => one.Label.Number),
         ];
         return StateOf(
@@ -72,13 +72,13 @@ internal static class PoolSummary
             {
                 Number = one.Label.Number,
                 Id = one.Label.Disk,
-                FriendlyName = one.Disk.FriendlyName,
+                FriendlyName = one.Disk.Stored.FriendlyName,
                 SizeBytes = one.Label.DiskBytes,
                 SlabCount = 0,
-                MediaTypeCode = (ushort)(one.Disk.Overrides.MediaType ?? one.Disk.Identity?.MediaType ?? Devices.MediaType.Unspecified),
-                BusTypeCode = (ushort)(one.Disk.Identity?.BusType ?? Devices.BusType.Unknown),
-                LogicalSectorSize = (ushort)(one.Disk.Identity?.LogicalSectorSize ?? 512),
-                PhysicalSectorSize = (ushort)(one.Disk.Identity?.PhysicalSectorSize ?? 4096),
+                MediaTypeCode = (ushort)(one.Disk.Stored.Overrides.MediaType ?? one.Disk.Device.Identity?.MediaType ?? Devices.MediaType.Unspecified),
+                BusTypeCode = (ushort)(one.Disk.Device.Identity?.BusType ?? Devices.BusType.Unknown),
+                LogicalSectorSize = (ushort)(one.Disk.Device.Identity?.LogicalSectorSize ?? 512),
+                PhysicalSectorSize = (ushort)(one.Disk.Device.Identity?.PhysicalSectorSize ?? 4096),
             })),
         ]);
     }

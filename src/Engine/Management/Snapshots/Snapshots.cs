@@ -54,7 +54,7 @@ internal sealed class Snapshots(SubsystemCore core, JobRunner runner, Reliabilit
         }
 
         return new SubsystemSnapshot(
-            core.Lane.NowNs, [.. core.Disks.All.Select(static disk => disk.Clone())],
+            core.Lane.NowNs, [.. core.Disks.All.Select(static disk => disk.Snapshot())],
             [.. core.Pools.All.Select(managed => Copy(managed, open.GetValueOrDefault(managed.Id), repairs))], jobs, reliability.PastThreshold.ToHashSet(),
             counters);
     }

@@ -26,13 +26,13 @@ public sealed class SubsystemSnapshot
 
     /// <summary>Gathers what was copied on the lane.</summary>
     /// <param name="nowNs">The moment, on the lane's clock.</param>
-    /// <param name="disks">Copies of the registered disks.</param>
+    /// <param name="disks">The registered disks.</param>
     /// <param name="pools">The pools.</param>
     /// <param name="jobs">The jobs.</param>
     /// <param name="pastThreshold">Disks that have had too many errors.</param>
     /// <param name="reliability">Reliability counters of the disks; null: they were not gathered.</param>
     internal SubsystemSnapshot(
-        long nowNs, RegisteredDisk[] disks, ManagedPoolSnapshot[] pools, IReadOnlyList<JobStatus> jobs, IReadOnlySet<Guid> pastThreshold,
+        long nowNs, RegisteredDiskSnapshot[] disks, ManagedPoolSnapshot[] pools, IReadOnlyList<JobStatus> jobs, IReadOnlySet<Guid> pastThreshold,
         IReadOnlyDictionary<Guid, DiskReliability>? reliability)
     {
         NowNs = nowNs;

@@ -68,7 +68,7 @@ public sealed class TraceService
         Dictionary<MeteredDisk, string> names = [];
         foreach (RegisteredDisk disk in _core.Disks.All)
         {
-            if (disk.LastOpened is { } opened)
+            if (disk.Device.LastOpened is { } opened)
             {
                 names[opened] = _core.Disks.NameOf(disk);
             }
