@@ -40,8 +40,10 @@ internal sealed class SubsystemCore
 
     internal DiskTable Disks { get; }
 
-    /// <summary>Called on the lane when pools have been opened, with their virtual disks; null: not wanted.</summary>
-    internal Action? PoolsOpened { get; set; }
+    /// <summary>Raised on the lane when pools have been opened, with their virtual disks.</summary>
+    internal event Action? PoolsOpened;
+
+    internal void RaisePoolsOpened() => PoolsOpened?.Invoke();
 
     /// <summary>Forgets the pools that are not open and of which no disk is registered any more.</summary>
     internal void ForgetPools()

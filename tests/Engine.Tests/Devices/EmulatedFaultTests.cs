@@ -20,7 +20,7 @@ public class EmulatedFaultTests
     [InlineData(0, 250_000, 0, 0.25)]
     public void A_share_of_the_requests_fails(int reads, int writes, double readShare, double writeShare)
     {
-        _disk.Fault = new EmulatedFault { ReadErrorsPerMillion = reads, WriteErrorsPerMillion = writes };
+        _disk.Show(new EmulatedFault { ReadErrorsPerMillion = reads, WriteErrorsPerMillion = writes });
         Assert.Equal(readShare, Share(() => Read(out _)), 0.03);
         Assert.Equal(writeShare, Share(() => Write(1)), 0.03);
     }
@@ -28,7 +28,7 @@ public class EmulatedFaultTests
     [Fact]
     public void A_range_fails_and_its_neighbours_do_not()
     {
-        _disk.Fault = new EmulatedFault { ErrorOffset = 8192, ErrorLength = 512 };
+        _disk.Show(new EmulatedFault { ErrorOffset = 8192, ErrorLength = 512 });
         Assert.Equal((IoError.None, IoError.Io, IoError.None), (Write(1, 4096), Write(1, 8192), Write(1, 12288)));
         Assert.Equal((IoError.None, IoError.Io, IoError.None), (Read(out _, 4096), Read(out _, 8192), Read(out _, 12288)));
         Assert.Equal(IoError.None, _lane.Run(_disk.Flush()));
@@ -38,10 +38,10 @@ public class EmulatedFaultTests
     public void A_flipped_bit_is_in_what_is_read_and_not_on_the_disk()
     {
         Write(0);
-        _disk.Fault = new EmulatedFault { BitFlipsPerMillion = EmulatedFault.Million };
+        _disk.Show(new EmulatedFault { BitFlipsPerMillion = EmulatedFault.Million });
         Read(out byte[] flipped);
         Assert.Equal(1, flipped.Sum(value => System.Numerics.BitOperations.PopCount(value)));
-        _disk.Fault = EmulatedFault.None;
+        _disk.Show(EmulatedFault.None);
         Read(out byte[] plain);
         Assert.Equal(0, plain.Sum(value => value));
     }
@@ -49,14 +49,14 @@ public class EmulatedFaultTests
     [Fact]
     public void A_request_that_hangs_is_done_when_the_disk_answers_again()
     {
-        _disk.Fault = new EmulatedFault { IsHung = true };
+        _disk.Show(new EmulatedFault { IsHung = true });
         LaneTask<IoError> write = _disk.Write(0, Filled(7), WriteFlags.None);
         _lane.Advance(60_000_000_000);
         Assert.False(write.IsCompleted);
         Assert.Equal(1, _disk.InFlight);
         Assert.True(_disk.IsPresent);
 
-        _disk.Fault = EmulatedFault.None;
+        _disk.Show(EmulatedFault.None);
         Assert.Equal(IoError.None, _lane.Run(write));
         Assert.Equal(0, _disk.InFlight);
         Read(out byte[] content);
@@ -66,9 +66,9 @@ public class EmulatedFaultTests
     [Fact]
     public void A_pulled_disk_is_gone_also_for_what_hangs()
     {
-        _disk.Fault = new EmulatedFault { IsHung = true };
+        _disk.Show(new EmulatedFault { IsHung = true });
         LaneTask<IoError> write = _disk.Write(0, Filled(7), WriteFlags.None);
-        _disk.Fault = new EmulatedFault { IsPulled = true };
+        _disk.Show(new EmulatedFault { IsPulled = true });
         Assert.Equal(IoError.DeviceGone, _lane.Run(write));
         Assert.Equal(IoError.DeviceGone, Write(1));
         Assert.False(_disk.IsPresent);
@@ -80,7 +80,7 @@ public class EmulatedFaultTests
         long startNs = _lane.NowNs;
         Write(1);
         long plainNs = _lane.NowNs - startNs;
-        _disk.Fault = new EmulatedFault { SlowFactor = 1000 };
+        _disk.Show(new EmulatedFault { SlowFactor = 1000 });
         startNs = _lane.NowNs;
         Write(1);
         Assert.InRange(_lane.NowNs - startNs, plainNs * 300, plainNs * 3000);

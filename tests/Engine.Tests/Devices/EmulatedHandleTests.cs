@@ -71,17 +71,17 @@ public class EmulatedHandleTests
     {
         EmulatedDisk owner = new(_clock, new NullDisk(Terabyte), LatencyProfile.Find("NVMe")!);
         EmulatedDisk handle = (EmulatedDisk)owner.Share().Open(new LateLane(_clock, 0));
-        owner.Fault = new EmulatedFault { IsHung = true };
+        owner.Show(new EmulatedFault { IsHung = true });
         LaneTask<IoError> write = handle.Flush(), own = owner.Flush();
         _clock.Advance(60_000_000_000);
         Assert.False(write.IsCompleted || own.IsCompleted);
         Assert.Equal((1, 1), (handle.InFlight, owner.InFlight));
-        owner.Fault = EmulatedFault.None;
+        owner.Show(EmulatedFault.None);
         Assert.Equal((IoError.None, IoError.None), (_clock.Run(write), _clock.Run(own)));
 
-        owner.Fault = new EmulatedFault { WriteErrorsPerMillion = EmulatedFault.Million };
+        owner.Show(new EmulatedFault { WriteErrorsPerMillion = EmulatedFault.Million });
         Assert.Equal(IoError.Io, _clock.Run(handle.Flush()));
-        handle.Fault = new EmulatedFault { IsPulled = true };
+        handle.Show(new EmulatedFault { IsPulled = true });
         Assert.Equal(IoError.DeviceGone, _clock.Run(owner.Flush()));
         Assert.False(owner.IsPresent || handle.IsPresent);
     }
@@ -168,7 +168,7 @@ public class EmulatedHandleTests
 
         void Set(EmulatedFault fault) => first.Run(async () =>
         {
-            owner.Fault = fault;
+            owner.Show(fault);
             await first.Lane.Yield();
         });
     }

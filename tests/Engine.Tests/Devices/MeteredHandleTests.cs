@@ -269,7 +269,7 @@ public abstract class MeteredHandleThreadTests(LaneBackend backend)
 
         void SetFault(EmulatedFault fault) => first.Run(async () =>
         {
-            ((EmulatedDisk)owner.Below).Fault = fault;
+            ((EmulatedDisk)owner.Below).Show(fault);
             await first.Lane.Yield();
         });
     }

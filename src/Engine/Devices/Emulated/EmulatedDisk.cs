@@ -64,15 +64,8 @@ public sealed class EmulatedDisk : IDisk
     /// <summary>The class of disk.</summary>
     public LatencyProfile Profile { get; }
 
-    /// <summary>
-    /// Faults that the disk shows through all its handles, from the next request on; set on the lane of this one. Requests that hang complete when it no longer
-    /// hangs, each on its lane.
-    /// </summary>
-    public EmulatedFault Fault
-    {
-        get => _medium.Fault;
-        set => _medium.SetFault(value, Port);
-    }
+    /// <summary>Faults that the disk shows through all its handles.</summary>
+    public EmulatedFault Fault => _medium.Fault;
 
     /// <summary>Nanoseconds that the medium's clock lost because the machine was too slow or too busy for the model, over all handles.</summary>
     public long LostNs => _medium.LostNs;
@@ -90,6 +83,12 @@ public sealed class EmulatedDisk : IDisk
 
     /// <inheritdoc/>
     public int InFlight { get; private set; }
+
+    /// <summary>
+    /// Makes the disk show faults through all its handles, from the next request on, in place of those before; called on its lane. Requests that hang complete
+    /// when it no longer hangs, each on its lane.
+    /// </summary>
+    public void Show(EmulatedFault fault) => _medium.SetFault(fault, Port);
 
     /// <inheritdoc/>
     /// <remarks>A disk that hangs does not answer this either.</remarks>

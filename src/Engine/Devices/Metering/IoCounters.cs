@@ -87,7 +87,7 @@ public sealed class IoCounters
     internal long Forgets { get; private set; }
 
     /// <summary>Requests under way.</summary>
-    public int Queue { get; set; }
+    public int Queue { get; private set; }
 
     /// <summary>Most requests under way at once.</summary>
     public int QueueMax { get; private set; }
@@ -232,6 +232,9 @@ public sealed class IoCounters
 
     /// <summary>The device is closed.</summary>
     internal void EndClose() => Queue--;
+
+    /// <summary>The device is closed for good: its requests under way have ended, or are given up.</summary>
+    internal void EndAll() => Queue = 0;
 
     internal void NoteMediaError() => MediaErrors++;
 

@@ -49,11 +49,7 @@ internal sealed class DiskDevice
     internal MeteredDisk PathsOpened(ILane lane, MultipathDisk paths, DiskWatch watch)
     {
         IoCounters? before = LastOpened?.LifetimeCounters();
-        if (before is not null)
-        {
-            before.Queue = 0;   // what was under way there has ended, or is given up
-        }
-
+        before?.EndAll();
         (Paths, Emulated, LastOpened) = (paths, paths.Paths[0].Disk as EmulatedDisk, new MeteredDisk(lane, paths, watch) { Before = before });
         PathSearch.Renew();
         Show(_fault);
@@ -82,10 +78,7 @@ internal sealed class DiskDevice
     internal void Show(EmulatedFault fault)
     {
         _fault = fault;
-        if (Emulated is { } emulated)
-        {
-            emulated.Fault = fault;
-        }
+        Emulated?.Show(fault);
     }
 
     /// <summary>A path was looked at before it is opened: notes whether it is a further name of an open device.</summary>

@@ -184,7 +184,7 @@ internal sealed class PoolOpener(
 
         if (opened.Count > 0)
         {
-            core.PoolsOpened?.Invoke();
+            core.RaisePoolsOpened();
         }
 
         return default;
