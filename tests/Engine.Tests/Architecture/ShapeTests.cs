@@ -11,13 +11,13 @@ namespace TierSpaces.Engine.Tests.Architecture;
 // Shapes.txt lists what does not keep to a rule yet, one line each: rule and type, and for setters how often another type has one that it calls. A line that
 // nothing needs any more fails the test, so the list only gets shorter.
 
-/// <summary>Size, state and files of the engine's types.</summary>
+/// <summary>Size and files of all types of the product, and state of the engine's.</summary>
 public sealed partial class ShapeTests
 {
     private const int LinesMax = 1000;
     private const int MutableFieldsMax = 12;
 
-    private static readonly string s_engine = Path.Combine(SourceTree.Root(), "src", "Engine");
+    private static readonly string s_sources = Path.Combine(SourceTree.Root(), "src");
     private static readonly ILookup<string, string> s_exceptions = File.ReadLines(
         Path.Combine(SourceTree.Root(), "tests", "Engine.Tests", "Architecture", "Shapes.txt"))
         .Where(static line => line.Length > 0 && line[0] != '#')
@@ -62,7 +62,7 @@ public sealed partial class ShapeTests
     }
 
     private static IEnumerable<(string Type, int Lines)> Declarations() =>
-        from path in Directory.EnumerateFiles(s_engine, "*.cs", SearchOption.AllDirectories)
+        from path in Directory.EnumerateFiles(s_sources, "*.cs", SearchOption.AllDirectories)
         where !path.Contains($"{Path.DirectorySeparatorChar}obj{Path.DirectorySeparatorChar}", StringComparison.Ordinal)
         let text = File.ReadAllText(path)
         let space = Namespace().Match(text).Groups["name"].Value
@@ -115,6 +115,6 @@ public sealed partial class ShapeTests
     [GeneratedRegex(@"^(?:public |internal |static |abstract |sealed |readonly |unsafe |partial |ref |file )*(?:class|struct|record struct|record|interface) (?<name>\w+<?)", RegexOptions.Multiline)]
     private static partial Regex TypeDeclaration();
 
-    [GeneratedRegex(@"^namespace TierSpaces\.Engine\.(?<name>[\w.]+);", RegexOptions.Multiline)]
+    [GeneratedRegex(@"^namespace TierSpaces\.(?<name>[\w.]+);", RegexOptions.Multiline)]
     private static partial Regex Namespace();
 }
