@@ -52,7 +52,7 @@ public class MainJobTests
         using Home home = new();
         home.NewPool();
         home.NewMirror("Data", "256MB");
-        Dictionary<string, string> sums = TestFiles.Write(home.PathOf("files"), 2);
+        Dictionary<string, string> sums = TestFiles.Write(home.PathOf("files"), 2, count: 20);
         FileSystem.WithExport(home, "Data", file => Tool.Run("mkfs.ext4", "-q", "-d", home.PathOf("files"), file));
 
         home.KillEverything();
@@ -73,8 +73,8 @@ public class MainJobTests
         Tool.Find("nbdcopy");
         using Home home = new();
         home.NewPool();
-        home.NewMirror("Data", "256MB");
-        string image = TestFiles.WriteImage(home.PathOf("image"), 256 << 20, 3);
+        home.NewMirror("Data", "128MB");
+        string image = TestFiles.WriteImage(home.PathOf("image"), 128 << 20, 3);
         Tool.Run("nbdcopy", "--flush", image, home.UriOf("Data"));
 
         home.KillEverything();
