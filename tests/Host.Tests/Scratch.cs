@@ -29,7 +29,7 @@ internal sealed class Scratch : IDisposable
     /// Further variables in the environment of every command, and so of the host that the first one starts. New virtual disks stay detached, unless a test
     /// changes that.
     /// </summary>
-    public Dictionary<string, string> Variables { get; } = new() { [HostServices.AttachNewVariable] = "no" };
+    public Dictionary<string, string> Variables { get; } = new() { [HostSettings.AttachNewVariable] = "no" };
 
     /// <summary>File of the rules by which system calls of the host fail, for TIERSPACES_CALL_FAULTS.</summary>
     public string CallFaultRules => Path.Combine(_root, "rules");

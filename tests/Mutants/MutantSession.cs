@@ -122,12 +122,12 @@ public sealed class MutantSession
     private async Task TestAsync(Mutant[] left)
     {
         await _tests.MeasureAsync();
-        foreach (Mutant mutant in left)
+        await Parallel.ForEachAsync(left, new ParallelOptions { MaxDegreeOfParallelism = _jobs }, async (mutant, _) =>
         {
             MutantResult result = await _tests.RunAsync(mutant, _run.Mutants.ToList().IndexOf(mutant) + 1);
             Console.WriteLine(result.IsNoticed ? $"noticed: {mutant.Name}: {result.How}" : $"NOT NOTICED: {mutant.Name}");
             _results.Add(result);
-        }
+        });
     }
 
     private Task EachAsync<T>(IEnumerable<T> items, Func<MutantProcess, T, Task> work) =>

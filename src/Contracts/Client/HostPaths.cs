@@ -67,6 +67,9 @@ public sealed record HostPaths(string Home)
     /// </summary>
     public static HostPaths FromEnvironment() => new(Path.GetFullPath(ChooseHome()));
 
+    /// <summary>Path of the socket at which a virtual disk is served.</summary>
+    public string SocketOf(Guid virtualDisk) => Path.Combine(Exports, virtualDisk.ToString("N") + ".sock");
+
     /// <summary>Checks that a socket of this home can exist.</summary>
     /// <exception cref="StorageException">Its path is longer than the kernel takes.</exception>
     public void CheckSocketPath(string socket)

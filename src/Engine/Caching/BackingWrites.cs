@@ -7,8 +7,10 @@ namespace TierSpaces.Engine.Caching;
 //  1. Flushed ≤ written, for writes past the ring and for runs of destaging: a flush covers what had ended when it was submitted.
 
 /// <summary>Counts the writes to the backing store since it was opened, past the ring and by destaging, and how many of them a flush has covered.</summary>
-internal sealed class BackingWrites(IBackingStore backing, CacheLosses losses, WriteCacheCounters counters)
+internal sealed class BackingWrites(CacheContext cache, CacheLosses losses)
 {
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly WriteCacheCounters _counters = cache.Counters;
     private long _passed;          // writes, unmaps and zeroings past the ring
     private long _passedFlushed;   // how many of them are durable
     private long _runs;            // runs that destaging has written
@@ -26,7 +28,7 @@ internal sealed class BackingWrites(IBackingStore backing, CacheLosses losses, W
     /// <summary>Takes the outcome of a write past the ring, and returns it.</summary>
     internal IoError NotePassed(IoError outcome, WriteReason reason, long offset, int length)
     {
-        counters.NoteWrite(reason, length);
+        _counters.NoteWrite(reason, length);
         _passed++;
         return losses.NoteWritten(outcome, offset, length);
     }
@@ -45,7 +47,7 @@ internal sealed class BackingWrites(IBackingStore backing, CacheLosses losses, W
     internal async LaneTask<IoError> FlushBacking()
     {
         (long passed, long runs) = (_passed, _runs);
-        IoError error = await backing.Flush();
+        IoError error = await _backing.Flush();
         _runsFlushed = error == IoError.None ? Math.Max(_runsFlushed, runs) : _runsFlushed;
         _passedFlushed = error == IoError.None ? Math.Max(_passedFlushed, passed) : _passedFlushed;
         return error;

@@ -8,9 +8,13 @@ namespace TierSpaces.Engine.Caching;
 //  2. A block in the index holds its row of the backing store.
 
 /// <summary>Contents of the ring: the newest version of each block, and the records in their order.</summary>
-internal sealed class CacheContents(IBackingStore backing, HeldRows rows, CacheStatus status, WriteCacheCounters counters, int ringBlocks)
+internal sealed class CacheContents(CacheContext cache, HeldRows rows, int ringBlocks)
 {
     private const int BlockSize = CacheRecord.BlockSize;
+
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly CacheStatus _status = cache.Status;
+    private readonly WriteCacheCounters _counters = cache.Counters;
 
     /// <summary>Index of the newest version of each block.</summary>
     internal CacheIndex Index { get; } = new(ringBlocks);
@@ -21,9 +25,9 @@ internal sealed class CacheContents(IBackingStore backing, HeldRows rows, CacheS
     /// <summary>Takes a record that is on every live copy: its blocks are found there from now on.</summary>
     internal void AddRecord(ReadOnlySpan<byte> header, CacheRecord record, uint checksum)
     {
-        counters.NoteRecord((long)record.Blocks * BlockSize);
+        _counters.NoteRecord((long)record.Blocks * BlockSize);
         Add(header, record, checksum);
-        status.Work.NotifyAll();   // destaging waits for the first record, and looks at time and marks from then on
+        _status.Work.NotifyAll();   // destaging waits for the first record, and looks at time and marks from then on
     }
 
     /// <summary>Adds a record.</summary>
@@ -76,7 +80,7 @@ internal sealed class CacheContents(IBackingStore backing, HeldRows rows, CacheS
                 rows.HoldRow(row, -1);
                 if (place.IsZero && !rows.IsHeld(row))
                 {
-                    backing.UnitReleased(row);
+                    _backing.UnitReleased(row);
                 }
             }
         }

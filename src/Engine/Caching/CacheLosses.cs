@@ -13,11 +13,13 @@ namespace TierSpaces.Engine.Caching;
 //  2. If the backing store cannot mark a block (it has no checksums), nothing more is destaged until the block is written or unmapped.
 
 /// <summary>Blocks of a write cache that were lost on every copy and have not been written since.</summary>
-internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters counters)
+internal sealed class CacheLosses(CacheContext cache)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const int RangesNamedMax = 4;
 
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly WriteCacheCounters _counters = cache.Counters;
     private readonly SortedSet<long> _lost = [];
     private long _unmarked = -1;   // a lost block that the backing store cannot mark, as the last round found it; -1: none
 
@@ -30,12 +32,12 @@ internal sealed class CacheLosses(IBackingStore backing, WriteCacheCounters coun
     /// <summary>Marks a block as lost on the backing store.</summary>
     internal async LaneTask<IoError> GiveUp(long block)
     {
-        IoError error = await backing.Poison(block * BlockSize, BlockSize);
+        IoError error = await _backing.Poison(block * BlockSize, BlockSize);
         _unmarked = error == IoError.NotSupported ? block : _unmarked;
         if (error == IoError.None)
         {
             _lost.Add(block);
-            counters.NoteLostBytes(BlockSize);
+            _counters.NoteLostBytes(BlockSize);
         }
 
         return error;

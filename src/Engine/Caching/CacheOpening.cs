@@ -11,10 +11,13 @@ namespace TierSpaces.Engine.Caching;
 //  3. If the contents of the ring cannot be known, or are damaged on every copy, the backing store fails with the reason.
 
 /// <summary>Opens a write cache: makes a new ring, or replays the ring that an earlier session left.</summary>
-internal sealed class CacheOpening(
-    ILane lane, IBackingStore backing, WriteCacheOptions options, ServingRing ring, CacheContents contents, HeldRows rows, CacheSurvey survey,
-    Destager destager, CacheStatus status)
+internal sealed class CacheOpening(CacheContext cache, ServingRing ring, CacheContents contents, HeldRows rows, CacheSurvey survey, Destager destager)
 {
+    private readonly ILane _lane = cache.Lane;
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly WriteCacheOptions _options = cache.Options;
+    private readonly CacheStatus _status = cache.Status;
+
     /// <summary>Time that reading the ring took, in nanoseconds.</summary>
     internal long ReplayNs { get; private set; }
 
@@ -25,10 +28,10 @@ internal sealed class CacheOpening(
     internal async LaneTask<Nothing> Create()
     {
         RingMedium medium = ring.UseMedium();
-        if (!await TryStart(medium, CacheChain.Empty(lane.Buffers, medium, options)))
+        if (!await TryStart(medium, CacheChain.Empty(_lane.Buffers, medium, _options)))
         {
             await ring.Remove();
-            status.NoteNotMade("its ring could not be made");
+            _status.NoteNotMade("its ring could not be made");
         }
 
         return default;
@@ -37,11 +40,11 @@ internal sealed class CacheOpening(
     /// <summary>Opens the ring after any stop: what it holds is served again.</summary>
     internal async LaneTask<Nothing> Open()
     {
-        if (options.StaleCopies == (1 << options.Copies.Count) - 1)
+        if (_options.StaleCopies == (1 << _options.Copies.Count) - 1)
         {
-            status.StartWriteThrough("the write cache was given up");
+            _status.StartWriteThrough("the write cache was given up");
         }
-        else if (backing.Fault == IoError.None)
+        else if (_backing.Fault == IoError.None)
         {
             await Replay(ring.UseMedium());
         }
@@ -51,9 +54,9 @@ internal sealed class CacheOpening(
 
     private async LaneTask<Nothing> Replay(RingMedium medium)
     {
-        long startNs = lane.NowNs;
+        long startNs = _lane.NowNs;
         CacheChain chain = await CacheChain.Recover(
-            lane.Buffers, medium, options, backing.Length / CacheRecord.BlockSize, contents.Add);
+            _lane.Buffers, medium, _options, _backing.Length / CacheRecord.BlockSize, contents.Add);
         survey.NoteOldest(chain.Tail);
         SummariesUsed = chain.SummariesUsed;
         switch (chain.State)
@@ -64,7 +67,7 @@ internal sealed class CacheOpening(
                     ring.Lose(IoError.Io, "its ring could not be continued");
                 }
 
-                ReplayNs = lane.NowNs - startNs;
+                ReplayNs = _lane.NowNs - startNs;
                 break;
             case CacheChainState.Damaged:
                 ring.Lose(IoError.Io, "a record of it is damaged on every copy");
@@ -86,7 +89,7 @@ internal sealed class CacheOpening(
         }
 
         rows.Claim();
-        status.NoteWrite(lane.NowNs);
+        _status.NoteWrite(_lane.NowNs);
         destager.Start();
         return true;
     }

@@ -13,11 +13,14 @@ namespace TierSpaces.Engine.Caching;
 //  2. If there may be lost records whose blocks are named nowhere any more, the result says that it is not complete.
 
 /// <summary>Lists the blocks that a lost write cache held.</summary>
-internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheOptions options, CacheIndex index, ServingRing ring)
+internal sealed class CacheSurvey(CacheContext cache, CacheIndex index, ServingRing ring)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const int SurveyBytes = 256 << 10;
 
+    private readonly ILane _lane = cache.Lane;
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly WriteCacheOptions _options = cache.Options;
     private bool _isIndexWhole;   // the index has every record of the ring
     private long _oldest;         // position of the oldest record that is needed, as the opening found it
 
@@ -41,7 +44,7 @@ internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheO
 
     private async LaneTask<Nothing> Survey(RingMedium medium, int copy, HashSet<(long Start, long End)> parts)
     {
-        IoBuffer buffer = lane.Buffers.Rent(SurveyBytes);
+        IoBuffer buffer = _lane.Buffers.Rent(SurveyBytes);
         long end = (long)medium.Blocks * BlockSize;
         for (long at = CacheAnchor.Slots * BlockSize; at < end; at += SurveyBytes)
         {
@@ -53,7 +56,7 @@ internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheO
             }
         }
 
-        lane.Buffers.Return(buffer);
+        _lane.Buffers.Return(buffer);
         return default;
     }
 
@@ -61,8 +64,8 @@ internal sealed class CacheSurvey(ILane lane, IBackingStore backing, WriteCacheO
     private void TakeExtents(ReadOnlySpan<byte> header, long block, long length, HashSet<(long Start, long End)> parts)
     {
         if (CacheRecord.PositionIn(header) is var position and >= 0 && position >= _oldest && CacheRing.OffsetOf(position, length) == block * BlockSize
-            && CacheRecord.TryRead(header, options.Owner, position, out CacheRecord record, out _)
-            && record.IsSound(header, backing.Length / BlockSize, length))
+            && CacheRecord.TryRead(header, _options.Owner, position, out CacheRecord record, out _)
+            && record.IsSound(header, _backing.Length / BlockSize, length))
         {
             for (int i = 0; i < record.Extents; i++)
             {

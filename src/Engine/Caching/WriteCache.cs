@@ -39,30 +39,30 @@ public sealed class WriteCache : IBlockStore
 
     private WriteCache(ILane lane, IBackingStore backing, WriteCacheOptions options)
     {
-        _backing = backing;
-        _status = new CacheStatus(backing);
-        _losses = new CacheLosses(backing, Counters);
+        CacheContext context = new(lane, backing, options);
+        (_backing, _status, Counters) = (context.Backing, context.Status, context.Counters);
+        _losses = new CacheLosses(context);
         _rows = new HeldRows(backing);
-        _ring = new ServingRing(lane, backing, options, _status);
+        _ring = new ServingRing(context);
         _readers = new RingReaders(lane);
-        CacheContents contents = _contents = new(backing, _rows, _status, Counters, (int)(options.Length / BlockSize));
-        BackingWrites backingWrites = _backingWrites = new BackingWrites(backing, _losses, Counters);
-        _goal = new DestageGoal(lane, _status, options.MinuteOfDay, options.Destage);
-        DestagePlan plan = new(contents, backing.StripeSize);
-        LostRuns lostRuns = new(lane, backing, plan, _losses, _ring, _status, Counters);
-        DestagePace pace = new(lane, _status, _goal, _ring, options.Load);
-        DestageRuns runs = new(lane, backing, plan, pace, lostRuns, _losses, backingWrites, _status, Counters);
-        _destager = new Destager(lane, backing, _ring, contents, _readers, _goal, pace, plan, runs, _losses, backingWrites, _status, Counters);
-        _survey = new CacheSurvey(lane, backing, options, contents.Index, _ring);
-        _opening = new CacheOpening(lane, backing, options, _ring, contents, _rows, _survey, _destager, _status);
-        _flusher = new CacheFlusher(backing, backingWrites, _ring, _status);
-        _reads = new CacheReads(backing, contents.Index, _ring, _readers, Counters);
+        _contents = new CacheContents(context, _rows, (int)(options.Length / BlockSize));
+        _goal = new DestageGoal(context, options.MinuteOfDay, options.Destage);
+        BackingWrites backingWrites = _backingWrites = new BackingWrites(context, _losses);
+        DestagePlan plan = new(_contents, backing.StripeSize);
+        LostRuns lostRuns = new(context, plan, _losses, _ring);
+        DestagePace pace = new(context, _goal, _ring, options.Load);
+        DestageRuns runs = new(context, plan, pace, lostRuns, _losses, backingWrites);
+        _destager = new Destager(context, _ring, _contents, _readers, _goal, pace, plan, runs, _losses, backingWrites);
+        _survey = new CacheSurvey(context, _contents.Index, _ring);
+        _opening = new CacheOpening(context, _ring, _contents, _rows, _survey, _destager);
+        _flusher = new CacheFlusher(context, backingWrites, _ring);
+        _reads = new CacheReads(context, _contents.Index, _ring, _readers);
         RangeLock locks = new();
-        RingRetirement retirement = new(backing, options, _ring, _status);
-        Admission admission = new(backing, options, contents.Index, _rows, _ring, _status);
-        StripeGathering gathering = new(lane, backing, admission, backingWrites);
-        _writes = new CacheWrites(lane, backing, locks, _rows, admission, _ring, retirement, backingWrites, _flusher, gathering, _status, Counters);
-        _zeroes = new CacheZeroes(lane, backing, locks, _rows, contents.Index, _ring, retirement, _writes, backingWrites, _flusher, _status, Counters);
+        RingRetirement retirement = new(context, _ring);
+        Admission admission = new(context, _contents.Index, _rows, _ring);
+        StripeGathering gathering = new(context, admission, backingWrites);
+        _writes = new CacheWrites(context, locks, _rows, admission, _ring, retirement, backingWrites, _flusher, gathering);
+        _zeroes = new CacheZeroes(context, locks, _rows, _contents.Index, _ring, retirement, _writes, backingWrites, _flusher);
     }
 
     /// <summary>State of the cache: its treatment of writes.</summary>
@@ -81,7 +81,7 @@ public sealed class WriteCache : IBlockStore
     public bool HasLostBlocks => _losses.Any;
 
     /// <summary>Counts of events since it was opened.</summary>
-    public WriteCacheCounters Counters { get; } = new();
+    public WriteCacheCounters Counters { get; }
 
     /// <summary>
     /// Grows with every request of a client that reaches the backing store where that is slower than the cache; read on any lane. Destaging is none.

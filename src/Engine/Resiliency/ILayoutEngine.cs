@@ -78,6 +78,12 @@ internal interface ILayoutEngine
     /// <param name="length">Bytes, a multiple too.</param>
     LaneTask<IoError> Resync(SpaceRow row, int region, int slabOffset, int length);
 
+    /// <summary>Buffers of the length of a stretch that <see cref="Rebuild"/> holds at once, at most.</summary>
+    int RebuildBuffers => 1;
+
+    /// <summary>Whether <see cref="Rebuild"/> gives lines with a poisoned block their redundancy back, whatever the position lacks.</summary>
+    bool RebuildMendsPoisoned => false;
+
     /// <summary>Rebuilds a stretch of the slab of a position at a place that takes its writes already.</summary>
     LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target);
 

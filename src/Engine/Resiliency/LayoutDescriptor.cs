@@ -29,7 +29,6 @@ internal sealed record LayoutDescriptor(string Name, Func<SpaceShape, ILayout> L
 /// <param name="Log">Integrity log.</param>
 /// <param name="Stale">Stale marks.</param>
 /// <param name="Flusher">Flushes of the space and of its disks.</param>
-/// <param name="Lost">Blocks that no position could return.</param>
 internal sealed record EngineParts(
     SpaceContext Space, IntegrityStore Integrity, ChangedEntries Changes, FirstWrites FirstWrites, FoundFirstWrites Found, SpaceLog Log, StaleMap Stale,
-    SpaceFlusher Flusher, LostBlocks Lost);
+    SpaceFlusher Flusher);

@@ -26,7 +26,6 @@ public sealed class Space : IBackingStore, IRepairable
     private readonly SpaceLog _log;
     private readonly IntegrityStore _integrity;
     private readonly ChangedEntries _changes = new();
-    private readonly LostBlocks _lost;
     private readonly StaleMap _stale;
     private readonly SpaceFlusher _flusher;
     private readonly RegionMap _regions;
@@ -49,15 +48,14 @@ public sealed class Space : IBackingStore, IRepairable
         _log = new SpaceLog(_context);
         FoundFirstWrites found = new(_context, _log, firstWrites);
         _integrity = new IntegrityStore(_context, _log);
-        _lost = new LostBlocks(_layout);
         _stale = new StaleMap(_context, new LackedBlocks(_context, clock));
         _flusher = new SpaceFlusher(_context, _log, _changes, firstWrites, clock);
-        _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, firstWrites, found, _log, _stale, _flusher, _lost));
+        _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, firstWrites, found, _log, _stale, _flusher));
         _regions = new RegionMap(_context, _log, _stale, clock, _flusher, _engine);
         _writeback = new PageWriteback(_context, _log, _integrity, _regions, found, _stale, _flusher);
         _log.EmptyBy(_writeback);
         _integrity.MakeRoomBy(_writeback.MakeRoomForPages);
-        _rowMaker = new RowMaker(_context, _log, _integrity, _changes, _stale, _regions, _writeback, _flusher, _lost);
+        _rowMaker = new RowMaker(_context, _log, _integrity, _changes, _stale, _regions, _writeback, _flusher);
         StretchCopier stretches = new(_context, _regions, _integrity, _stale.Lacks, _engine);
         PageCopier pages = new(_context, _log, _integrity, _flusher);
         _repair = new SpaceRepair(_context, _stale, _integrity, _writeback, _flusher, stretches, pages);
@@ -66,7 +64,7 @@ public sealed class Space : IBackingStore, IRepairable
         _opening = new SpaceOpening(_context, _log, _integrity, _changes, firstWrites, found, _stale, _regions, _flusher, _engine);
         _ranks = new RowRanks(_rows, _members);
         _trims = new SpaceTrims(_context, _log, _integrity, _regions, _engine);
-        _requests = new SpaceRequests(_context, _log, _changes, _lost, found, _flusher, _regions, _stale.Lacks, _rowMaker, _trims, _engine);
+        _requests = new SpaceRequests(_context, _log, _changes, found, _flusher, _regions, _stale.Lacks, _rowMaker, _trims, _engine);
     }
 
     /// <summary>Length in bytes.</summary>
@@ -136,7 +134,7 @@ public sealed class Space : IBackingStore, IRepairable
     public int MembersVersion => _members.Version;
 
     /// <summary>Addresses of the blocks that no position could give and that were not written since, ascending.</summary>
-    internal IReadOnlyCollection<long> LostBlocks => _lost.Addresses;
+    internal IReadOnlyCollection<long> LostBlocks => _context.Lost.Addresses;
 
     /// <summary>Opens a space that is used for the first time: its log is made.</summary>
     public static async LaneTask<Space> Create(ISpaceHost host, SpaceOptions options)

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>Context that the parts of one space share: its pool, its layout, its members, its rows, its locks and its state.</summary>
+/// <summary>Context that the parts of one space share: its pool, its layout, its members, its rows, its locks, its lost blocks and its state.</summary>
 internal sealed class SpaceContext
 {
     internal SpaceContext(ISpaceHost host, SpaceOptions options, Func<int, LaneTask<IoError>> afterEviction)
@@ -16,6 +16,7 @@ internal sealed class SpaceContext
         Members = new SpaceMembers(host) { Fail = Status.Fail, AfterEviction = afterEviction };
         Rings = new RingSet(host, Members, options.Shape.SlabSize, Status.Fail);
         Redundancy = new Redundancy(Layout, Rows, Members, Rings);
+        Lost = new LostBlocks(Layout);
     }
 
     internal ISpaceHost Host { get; }
@@ -43,4 +44,7 @@ internal sealed class SpaceContext
     internal RingSet Rings { get; }
 
     internal Redundancy Redundancy { get; }
+
+    /// <summary>Blocks that no position could return.</summary>
+    internal LostBlocks Lost { get; }
 }

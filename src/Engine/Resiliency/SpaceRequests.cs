@@ -19,7 +19,7 @@ namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>Cuts requests into pieces and hands them to the engine of the layout.</summary>
 internal sealed class SpaceRequests(
-    SpaceContext space, SpaceLog log, ChangedEntries changes, LostBlocks lost, FoundFirstWrites found, SpaceFlusher flusher, RegionMap regions,
+    SpaceContext space, SpaceLog log, ChangedEntries changes, FoundFirstWrites found, SpaceFlusher flusher, RegionMap regions,
     LackedBlocks lacks, RowMaker rowMaker, SpaceTrims trims, ILayoutEngine engine)
 {
     private const int BlockSize = SpaceShape.BlockSize;
@@ -30,6 +30,7 @@ internal sealed class SpaceRequests(
     private readonly RowTable _rows = space.Rows;
     private readonly SpaceMembers _members = space.Members;
     private readonly RangeLock _locks = space.Locks;
+    private readonly LostBlocks _lost = space.Lost;
     private readonly BufferPool _buffers = space.Lane.Buffers;
     private readonly bool _hasChecksums = space.Shape.Checksums;
 
@@ -218,7 +219,7 @@ internal sealed class SpaceRequests(
         row.Leave(generation);
         if (error == IoError.None)
         {
-            lost.Remove(piece);
+            _lost.Remove(piece);
         }
 
         return error != ILayoutEngine.Doubtful ? error
@@ -311,7 +312,7 @@ internal sealed class SpaceRequests(
         lacks.NoteWritten(row, _layout.GroupOf(piece.Column), piece.SlabOffset, _layout.DepthOf(piece));
         if (error == IoError.None)
         {
-            lost.Remove(piece);
+            _lost.Remove(piece);
             if (punchesZeros)
             {
                 await engine.PunchZeros(row, piece);

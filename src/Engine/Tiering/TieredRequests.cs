@@ -11,10 +11,14 @@ namespace TierSpaces.Engine.Tiering;
 //  2. A write waits until its slice has a place that stays. A read of a slice without one gives zeros.
 
 /// <summary>Cuts requests to a tiered store into slices and executes the parts.</summary>
-internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods,
-    SliceAllocator allocator, SlicesAhead ahead, SliceFreer freer, SliceIo io)
+internal sealed class TieredRequests(
+    TieredContext store, MovingSlices moves, GracePeriods periods, SliceAllocator allocator, SlicesAhead ahead, SliceFreer freer)
 {
-    private readonly SliceGrid _grid = tiers.Grid;
+    private readonly ILane _lane = store.Lane;
+    private readonly TierSet _tiers = store.Tiers;
+    private readonly SliceTable _table = store.Table;
+    private readonly SliceIo _io = store.Io;
+    private readonly SliceGrid _grid = store.Tiers.Grid;
 
     internal LaneTask<IoError> Read(long offset, IoBuffer target)
     {
@@ -81,7 +85,7 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
         {
             int slice = _grid.IndexOf(at);
             long end = Math.Min(_grid.EndOf(slice), offset + length);
-            SliceEntry entry = table[slice];
+            SliceEntry entry = _table[slice];
             if (!entry.IsMapped || ahead.Contains(slice))
             {
                 StoreExtent.Append(extents, end - at, ExtentState.Zero | ExtentState.Hole);
@@ -90,7 +94,7 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
             {
                 List<StoreExtent> below = [];
                 int period = periods.Enter();
-                error = await tiers.SpaceOf(entry).Status(tiers.AddressOf(entry, at), end - at, below);
+                error = await _tiers.SpaceOf(entry).Status(_tiers.AddressOf(entry, at), end - at, below);
                 periods.Leave(period);
                 below.ForEach(extent => StoreExtent.Append(extents, extent.Length, extent.State));
             }
@@ -129,22 +133,22 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
 
     private async LaneTask<IoError> ReadSlice(int slice, long offset, IoBuffer target)
     {
-        SliceEntry entry = table[slice];
+        SliceEntry entry = _table[slice];
         if (!entry.IsMapped || ahead.Contains(slice))
         {
             target.Span.Clear();
             return IoError.None;
         }
 
-        StorageTierStore tier = tiers[entry.Tier];
+        StorageTierStore tier = _tiers[entry.Tier];
         bool isClients = TierCounters.IsClients(slice, WriteFlags.None);
         long startNs = Begin(tier, isClients);
         int period = periods.Enter();
-        IoError error = await tier.Space.Read(tiers.AddressOf(entry, offset), target);
+        IoError error = await tier.Space.Read(_tiers.AddressOf(entry, offset), target);
         periods.Leave(period);
         if (isClients)
         {
-            tier.Counters.EndRead(target.Length, lane.RecentNs - startNs, error != IoError.None);
+            tier.Counters.EndRead(target.Length, _lane.RecentNs - startNs, error != IoError.None);
         }
 
         return error;
@@ -153,7 +157,7 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
     private async LaneTask<IoError> WriteSlice(int slice, long offset, IoBuffer source, WriteFlags flags)
     {
         IoError error = IoError.None;
-        bool isFirst = !table[slice].IsMapped;
+        bool isFirst = !_table[slice].IsMapped;
         while (!allocator.IsSettled(slice))
         {
             error = await allocator.Settle(slice);
@@ -163,8 +167,8 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
             }
         }
 
-        SliceEntry entry = table[slice];
-        StorageTierStore tier = tiers[entry.Tier];
+        SliceEntry entry = _table[slice];
+        StorageTierStore tier = _tiers[entry.Tier];
         if (ahead.Remove(slice))
         {
             isFirst = true;
@@ -175,11 +179,11 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
         bool isClients = TierCounters.IsClients(slice, flags);
         long startNs = Begin(tier, isClients);
         int period = periods.Enter();
-        error = await io.Write(entry, moves.Of(slice), offset, source, flags);
+        error = await _io.Write(entry, moves.Of(slice), offset, source, flags);
         periods.Leave(period);
         if (isClients)
         {
-            tier.Counters.EndWrite(source.Length, isFirst || (flags & WriteFlags.First) != 0, lane.RecentNs - startNs, error != IoError.None);
+            tier.Counters.EndWrite(source.Length, isFirst || (flags & WriteFlags.First) != 0, _lane.RecentNs - startNs, error != IoError.None);
         }
         else
         {
@@ -197,7 +201,7 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
             tier.Counters.Io.Begin();
         }
 
-        return lane.RecentNs;
+        return _lane.RecentNs;
     }
 
     private async LaneTask<IoError> ZeroPart(int slice, long offset, long length, WriteFlags flags, bool isUnmap)
@@ -230,18 +234,18 @@ internal sealed class TieredRequests(ILane lane, TierSet tiers, SliceTable table
             }
         }
 
-        SliceEntry entry = table[slice];
+        SliceEntry entry = _table[slice];
         int period = periods.Enter();
-        IoError error = await io.Zero(entry, moves.Of(slice), offset, length, flags, isUnmap);
+        IoError error = await _io.Zero(entry, moves.Of(slice), offset, length, flags, isUnmap);
         periods.Leave(period);
         return error;
     }
 
     private async LaneTask<IoError> PoisonSlice(int slice, long offset, long length)
     {
-        SliceEntry entry = table[slice];
+        SliceEntry entry = _table[slice];
         int period = periods.Enter();
-        IoError error = await io.Poison(entry, moves.Of(slice), offset, length);
+        IoError error = await _io.Poison(entry, moves.Of(slice), offset, length);
         periods.Leave(period);
         return error;
     }

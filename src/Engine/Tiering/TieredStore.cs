@@ -34,18 +34,17 @@ public sealed class TieredStore : IBackingStore
     internal TieredStore(ILane lane, ISliceHost host, IReadOnlyList<StorageTierStore> tiers, IReadOnlyList<int> order, int sliceSize, long length)
     {
         _tiers = new TierSet(tiers, order, new SliceGrid(sliceSize));
-        _status = new TieredStatus(_tiers);
-        _table = new SliceTable(lane, host, _status);
+        TieredContext context = new(lane, host, _tiers);
+        (_status, _table) = (context.Status, context.Table);
         MovingSlices moves = new();
         GracePeriods periods = new();
-        SliceIo io = new(_tiers);
-        _vacator = new SlotVacator(_tiers, _table, periods, io, _status);
-        _ahead = new SlicesAhead(lane, _tiers, _table, io, _status);
-        _allocator = new SliceAllocator(lane, _tiers, _table, moves, _ahead, _vacator, io, _status);
-        _freer = new SliceFreer(_tiers, _table, moves, periods, _allocator, _ahead, _vacator, io, _status);
+        _vacator = new SlotVacator(context, periods);
+        _ahead = new SlicesAhead(context);
+        _allocator = new SliceAllocator(context, moves, _ahead, _vacator);
+        _freer = new SliceFreer(context, moves, periods, _allocator, _ahead, _vacator);
         _ahead.TakeBackBy(_freer.FreeIfZero, ConfirmWritten);
-        _mover = new SliceMover(lane, _tiers, _table, moves, periods, _vacator, _allocator, _ahead, _freer, io, _status);
-        _requests = new TieredRequests(lane, _tiers, _table, moves, periods, _allocator, _ahead, _freer, io);
+        _mover = new SliceMover(context, moves, periods, _vacator, _allocator, _ahead, _freer);
+        _requests = new TieredRequests(context, moves, periods, _allocator, _ahead, _freer);
         Grow(length);
         _tiers.Load(_table.Map);
     }

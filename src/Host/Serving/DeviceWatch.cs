@@ -86,7 +86,7 @@ internal sealed class DeviceWatch(HostServices services)
             HostLog.Write(remark);
         }
 
-        services.Attach(disk);
+        services.Connections.Attach(disk);
         services.Volumes.RestoreLater(services, uniqueId);
     }
 }

@@ -59,12 +59,12 @@ internal static class HostProcess
         using PosixSignalRegistration hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, context => context.Cancel = options.Detach);
         VerbDispatcher dispatcher = new VerbDispatcher(VerbHandlers.Create(services), services.Changes, new TraceHandler(services));
         await using ManagementServer server = new ManagementServer(services, dispatcher);
-        await services.BeginAttachingAsync().ConfigureAwait(false);
+        await services.Startup.BeginAsync().ConfigureAwait(false);
         await server.StartAsync(CancellationToken.None).ConfigureAwait(false);
         SayReady(paths, options);
         guard?.Start();
         services.Health.Start();
-        await services.AttachFirstAsync().ConfigureAwait(false);
+        await services.Startup.RunAsync().ConfigureAwait(false);
         DeviceWatch watch = new DeviceWatch(services);
         watch.Start();
         await services.StopRequested.ConfigureAwait(false);
@@ -87,7 +87,7 @@ internal static class HostProcess
     {
         try
         {
-            return await HostServices.StartAsync(paths, options).ConfigureAwait(false);
+            return await HostServices.StartAsync(paths, options, new HostSettings()).ConfigureAwait(false);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

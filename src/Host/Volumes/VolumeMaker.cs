@@ -128,7 +128,7 @@ internal sealed class VolumeMaker(HostServices services)
     private async Task<VirtualDiskStatus> ConnectNewAsync(Guid pool, VirtualDiskRequest disk)
     {
         VirtualDiskStatus made = await services.Subsystem.VirtualDisks.CreateAsync(pool, disk).ConfigureAwait(false);
-        VirtualDiskStatus connected = await services.ConnectAsync(made.Description.Id.Value).ConfigureAwait(false);
+        VirtualDiskStatus connected = await services.Connections.ConnectAsync(made.Description.Id.Value).ConfigureAwait(false);
         return connected with { Remarks = made.Remarks };
     }
 
@@ -258,7 +258,7 @@ internal sealed class VolumeMaker(HostServices services)
                 await UnmountAsync(await catalogue.ReadAsync(attached).ConfigureAwait(false)).ConfigureAwait(false);
             }
 
-            services.Detach(entry.VirtualDisk);
+            services.Connections.Detach(entry.VirtualDisk);
             await services.Subsystem.VirtualDisks.RemoveAsync(id).ConfigureAwait(false);
         }
         else if (!catalogue.All.Pools.All.Any(pool => pool.Id == entry.Pool && pool.Status is { Health: Engine.Pools.HealthStatus.Healthy }))

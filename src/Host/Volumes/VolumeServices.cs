@@ -106,9 +106,9 @@ internal sealed class VolumeServices
     /// <summary>The same, for services: mounts are not waited for.</summary>
     public async Task<DiskCatalogue> ReadCatalogueAsync(HostServices services)
     {
-        if (!services.FirstAttachment.IsCompleted)
+        if (!services.Startup.First.IsCompleted)
         {
-            await Task.WhenAny(services.FirstAttachment, Task.Delay(s_attachPatience)).ConfigureAwait(false);
+            await Task.WhenAny(services.Startup.First, Task.Delay(s_attachPatience)).ConfigureAwait(false);
         }
 
         return Of(await Catalogue.ReadAsync(services).ConfigureAwait(false));

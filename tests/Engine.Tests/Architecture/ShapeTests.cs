@@ -16,6 +16,7 @@ public sealed partial class ShapeTests
 {
     private const int LinesMax = 1000;
     private const int MutableFieldsMax = 12;
+    private const int PartsMax = 10;   // parameters of a constructor
 
     private static readonly string s_sources = Path.Combine(SourceTree.Root(), "src");
     private static readonly ILookup<string, string> s_exceptions = File.ReadLines(
@@ -41,6 +42,13 @@ public sealed partial class ShapeTests
     public void A_part_of_a_space_has_at_most_twelve_mutable_fields_and_a_space_eight() => Check("fields", s_types
         .Where(static type => type.Namespace == typeof(Space).Namespace && type.IsClass)
         .Where(static type => type.Fields.Count(IsMutable) > (type.Name == nameof(Space) ? 8 : MutableFieldsMax))
+        .Select(static type => type.Name));
+
+    // Records are lists of values; what they hold is not what they work with.
+    [Fact]
+    public void No_class_is_made_of_more_than_ten_parts() => Check("parts", s_types.SelectMany(Within)
+        .Where(static type => type.IsClass && !type.IsValueType && type.Methods.All(static method => method.Name != "<Clone>$"))
+        .Where(static type => type.Methods.Any(static method => method.IsConstructor && method.Parameters.Count > PartsMax))
         .Select(static type => type.Name));
 
     [Fact]

@@ -42,9 +42,9 @@ public sealed partial class InProcessHost : IAsyncLifetime
     /// <summary>Starts the host, again after <see cref="CloseAsync"/>.</summary>
     public async Task OpenAsync()
     {
-        _host = await HostServices.StartAsync(new HostPaths(_root), new ServeOptions(Detach: false, SupervisorKind.None));
+        HostSettings settings = new() { AttachesNewDisks = false };   // no device is made of the many disks of these tests
+        _host = await HostServices.StartAsync(new HostPaths(_root), new ServeOptions(Detach: false, SupervisorKind.None), settings);
         _host.Files = Files;
-        _host.AttachesNewDisks = false;   // no device is made of the many disks of these tests
         _verbs = new VerbDispatcher(VerbHandlers.Create(_host), _host.Changes);
     }
 

@@ -13,7 +13,7 @@ public class VerbHandlersTests
     {
         string root = Directory.CreateTempSubdirectory("ts").FullName;
         await using (HostServices services = await HostServices.StartAsync(
-            new HostPaths(root), new ServeOptions(Detach: false, SupervisorKind.None)))
+            new HostPaths(root), new ServeOptions(Detach: false, SupervisorKind.None), new HostSettings()))
         {
             IOrderedEnumerable<string> handled = VerbHandlers.Create(services).Select(handler => handler.Verb.Name).Order(StringComparer.Ordinal);
             Assert.Equal(VerbDescription.All.Select(verb => verb.Name), handled);

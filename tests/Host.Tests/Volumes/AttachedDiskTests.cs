@@ -386,7 +386,7 @@ public sealed class AttachedDiskTests : IDisposable
     {
         string? obstacle = new NbdFuseAttacher().Obstacle();
         Assert.SkipUnless(obstacle is null && Environment.IsPrivilegedProcess, $"needs root and FUSE: {obstacle}");
-        _scratch.Variables[HostServices.AttachNewVariable] = attachesNewDisks;
+        _scratch.Variables[HostSettings.AttachNewVariable] = attachesNewDisks;
         Ok("New-PhysicalDisk", "-Path", $"{_scratch.Root}/a.img,{_scratch.Root}/b.img", "-Size", "1GB", "-MediaType", "SSD");
         Ok("New-StoragePool", "-FriendlyName", "p", "-PhysicalDisks", "a,b");
     }

@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Caching;
 //  2. From FullPercent on destaging does not yield to clients.
 
 /// <summary>Keeps destaging to its share of the disks while clients use them, and to the rate that is set.</summary>
-internal sealed class DestagePace(ILane lane, CacheStatus status, DestageGoal goal, ServingRing serving, PoolLoad load) : IWorkPacer
+internal sealed class DestagePace(CacheContext cache, DestageGoal goal, ServingRing serving, PoolLoad load) : IWorkPacer
 {
     private const long PollNs = 20_000_000;
     private const int SharePercentMin = 22;
@@ -21,6 +21,8 @@ internal sealed class DestagePace(ILane lane, CacheStatus status, DestageGoal go
     private const int FullPercent = 90;
     private const int GroupsPerSecond = 20;    // while a rate is set
 
+    private readonly ILane _lane = cache.Lane;
+    private readonly CacheStatus _status = cache.Status;
     private readonly WorkPauses _pauses = new(() => load.OnSlowDisks, () => load.Working);
     private long _workSinceNs;
     private bool _isWorking;
@@ -31,7 +33,7 @@ internal sealed class DestagePace(ILane lane, CacheStatus status, DestageGoal go
     /// <summary>Most bytes that are begun at once.</summary>
     internal long BytesMax => goal.Settings.BytesPerSecond is > 0 and var rate ? rate / GroupsPerSecond : long.MaxValue;
 
-    private bool IsUrgent => status.IsClosing || status.Waiting > 0 || status.IsDraining || status.State != WriteCacheState.Active;
+    private bool IsUrgent => _status.IsClosing || _status.Waiting > 0 || _status.IsDraining || _status.State != WriteCacheState.Active;
 
     /// <summary>Percent of the time that destaging has beside clients, by the fill of the ring.</summary>
     private int Share
@@ -52,7 +54,7 @@ internal sealed class DestagePace(ILane lane, CacheStatus status, DestageGoal go
             _isWorking = true;
             load.BeginWork();
             _pauses.Look();
-            _workSinceNs = lane.NowNs;
+            _workSinceNs = _lane.NowNs;
         }
     }
 
@@ -69,17 +71,17 @@ internal sealed class DestagePace(ILane lane, CacheStatus status, DestageGoal go
     /// <inheritdoc/>
     public async LaneTask<bool> Done(long bytes)
     {
-        long nowNs = lane.NowNs;
+        long nowNs = _lane.NowNs;
         (long sinceNs, long elapsedNs) = (nowNs, nowNs - _workSinceNs);
         _pauses.Look();
         while (!IsUrgent && sinceNs + PauseNs(bytes, elapsedNs) is var untilNs && untilNs > nowNs)
         {
-            await lane.Delay(Math.Min(untilNs - nowNs, PollNs));
-            nowNs = lane.NowNs;
+            await _lane.Delay(Math.Min(untilNs - nowNs, PollNs));
+            nowNs = _lane.NowNs;
         }
 
         _workSinceNs = nowNs;
-        return !status.IsClosing;
+        return !_status.IsClosing;
     }
 
     private long PauseNs(long bytes, long elapsedNs) => Math.Max(

@@ -14,15 +14,18 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Writes the runs of a plan to the backing store, in groups.</summary>
 internal sealed class DestageRuns(
-    ILane lane, IBackingStore backing, DestagePlan plan, DestagePace pace, LostRuns lostRuns, CacheLosses losses, BackingWrites backingWrites,
-    CacheStatus status, WriteCacheCounters counters)
+    CacheContext cache, DestagePlan plan, DestagePace pace, LostRuns lostRuns, CacheLosses losses, BackingWrites backingWrites)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const int GroupsMax = 2;              // under way while no client is at work
     private const int GroupRuns = 64;             // of a rotating disk with a queue of 32, a client waits tens of milliseconds for so many
     private const long GroupBytesMax = 2 << 20;   // no run is added to a group of as many
 
-    private readonly WorkWindow _window = new(pace, () => status.IsClosing, GroupsMax);
+    private readonly ILane _lane = cache.Lane;
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly CacheStatus _status = cache.Status;
+    private readonly WriteCacheCounters _counters = cache.Counters;
+    private readonly WorkWindow _window = new(pace, () => cache.Status.IsClosing, GroupsMax);
 
     /// <summary>Writes every planned run to the backing store.</summary>
     internal async LaneTask<IoError> Take(CacheRing ring)
@@ -36,7 +39,7 @@ internal sealed class DestageRuns(
         }
 
         await _window.Drain();
-        return status.IsClosing ? IoError.Cancelled : _window.Error;
+        return _status.IsClosing ? IoError.Cancelled : _window.Error;
     }
 
     private (int End, int Bytes) GroupFrom(int at)
@@ -70,28 +73,28 @@ internal sealed class DestageRuns(
     {
         long offset = plan[at].Block * BlockSize;
         IoError error = plan[at].Place.IsZero
-            ? losses.NoteWritten(await backing.Unmap(offset, (long)count * BlockSize), offset, (long)count * BlockSize)
+            ? losses.NoteWritten(await _backing.Unmap(offset, (long)count * BlockSize), offset, (long)count * BlockSize)
             : await TakeData(ring, at, count, offset);
-        counters.NoteDestaged(error == IoError.None ? count * BlockSize : 0);
+        _counters.NoteDestaged(error == IoError.None ? count * BlockSize : 0);
         backingWrites.NoteRun();
         return error;
     }
 
     private async LaneTask<IoError> TakeData(CacheRing ring, int at, int count, long offset)
     {
-        IoBuffer data = lane.Buffers.Rent(count * BlockSize);
+        IoBuffer data = _lane.Buffers.Rent(count * BlockSize);
         WaitGroup reads = WaitGroup.Rent();
         for (int i = 0; i < count;)
         {
             int length = plan.LengthInRing(at + i, count - i);
-            reads.Add(ring.Read(plan[at + i].Place.Position, data.Slice(i * BlockSize, length * BlockSize), counters));
+            reads.Add(ring.Read(plan[at + i].Place.Position, data.Slice(i * BlockSize, length * BlockSize), _counters));
             i += length;
         }
 
         IoError error = await reads.Wait();
         error = error == IoError.None
-            ? losses.NoteWritten(await backing.Write(offset, data, WriteFlags.Destage), offset, data.Length) : await lostRuns.Take(ring, at, data, offset);
-        lane.Buffers.Return(data);
+            ? losses.NoteWritten(await _backing.Write(offset, data, WriteFlags.Destage), offset, data.Length) : await lostRuns.Take(ring, at, data, offset);
+        _lane.Buffers.Return(data);
         return error;
     }
 }

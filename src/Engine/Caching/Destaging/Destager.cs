@@ -20,13 +20,17 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Destages the ring to the backing store.</summary>
 internal sealed class Destager(
-    ILane lane, IBackingStore backing, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePace pace,
-    DestagePlan plan, DestageRuns runs, CacheLosses losses, BackingWrites backingWrites, CacheStatus status, WriteCacheCounters counters)
+    CacheContext cache, ServingRing serving, CacheContents contents, RingReaders readers, DestageGoal goal, DestagePace pace, DestagePlan plan,
+    DestageRuns runs, CacheLosses losses, BackingWrites backingWrites)
 {
     private const int BlockSize = CacheRing.BlockSize;
     private const long IdlePollNs = 20_000_000;
     private const long RetryNs = 1_000_000_000;
 
+    private readonly ILane _lane = cache.Lane;
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly CacheStatus _status = cache.Status;
+    private readonly WriteCacheCounters _counters = cache.Counters;
     private readonly LaneSignal _ended = new();
     private bool _isRunning;     // the loop
     private int _failedRounds;
@@ -37,7 +41,7 @@ internal sealed class Destager(
     /// <summary>Ends the loop, for good.</summary>
     internal async LaneTask<Nothing> Stop()
     {
-        status.BeginClosing();
+        _status.BeginClosing();
         while (_isRunning)
         {
             await _ended.Wait();
@@ -49,51 +53,51 @@ internal sealed class Destager(
     /// <summary>Empties the ring, which takes nothing meanwhile, until the draining is ended.</summary>
     internal async LaneTask<IoError> Drain()
     {
-        status.BeginDraining();
+        _status.BeginDraining();
         int failures = _failedRounds;
-        while (serving.Records is { Used: > 0 } && backing.Fault == IoError.None && !status.IsClosing && failures == _failedRounds)
+        while (serving.Records is { Used: > 0 } && _backing.Fault == IoError.None && !_status.IsClosing && failures == _failedRounds)
         {
-            await status.NextFreed();
+            await _status.NextFreed();
         }
 
-        return status.IsClosing ? IoError.Cancelled : failures != _failedRounds ? IoError.Io : backing.Fault;
+        return _status.IsClosing ? IoError.Cancelled : failures != _failedRounds ? IoError.Io : _backing.Fault;
     }
 
     private async LaneTask Run()
     {
         _isRunning = true;
-        while (!status.IsClosing && backing.Fault == IoError.None && serving.Records is { } ring)
+        while (!_status.IsClosing && _backing.Fault == IoError.None && serving.Records is { } ring)
         {
             long use = goal.Of(ring);
             if (use < ring.Used)
             {
                 pace.Begin();
                 await Round(ring, use);
-                await lane.Yield();
+                await _lane.Yield();
             }
             else if (ring.Used > 0)
             {
                 pace.End();
-                await lane.Delay(IdlePollNs);
+                await _lane.Delay(IdlePollNs);
             }
             else
             {
                 pace.End();
-                await status.Work.Wait();
+                await _status.Work.Wait();
             }
         }
 
         pace.End();
         _isRunning = false;
         _ended.NotifyAll();
-        status.NotifyFreed();
+        _status.NotifyFreed();
     }
 
     private async LaneTask<Nothing> Round(CacheRing ring, long use)
     {
         (int records, long end, uint checksum) = plan.Choose(ring, use);
         losses.BeginRound();
-        bool isRetiring = status.State == WriteCacheState.Retiring;   // nothing is written to the ring any more, and nothing of it used again
+        bool isRetiring = _status.State == WriteCacheState.Retiring;   // nothing is written to the ring any more, and nothing of it used again
         IoError error = ring.Durable < end && !isRetiring ? await serving.FlushRing(ring) : IoError.None;
         if (error == IoError.None)
         {
@@ -107,23 +111,23 @@ internal sealed class Destager(
         error = error == IoError.None && !isRetiring ? await ring.WriteAnchor(end, checksum) : error;
         if (error == IoError.None)
         {
-            status.ClearTrouble();
+            _status.ClearTrouble();
             plan.NoteFlushed(end);
             await Forget(ring, records, end, isRetiring);
         }
-        else if (!status.IsClosing && backing.Fault == IoError.None && (ring.FlushFault != IoError.None || !serving.Medium!.HasSource))
+        else if (!_status.IsClosing && _backing.Fault == IoError.None && (ring.FlushFault != IoError.None || !serving.Medium!.HasSource))
         {
             serving.Lose(error, "no copy of it is left");
         }
-        else if (!status.IsClosing && backing.Fault == IoError.None)
+        else if (!_status.IsClosing && _backing.Fault == IoError.None)
         {
             _failedRounds++;
-            status.NotifyFreed();
-            status.NoteTrouble(losses.TroubleOf(error));
-            await lane.Delay(RetryNs);
+            _status.NotifyFreed();
+            _status.NoteTrouble(losses.TroubleOf(error));
+            await _lane.Delay(RetryNs);
         }
 
-        status.NotifyFreed();
+        _status.NotifyFreed();
         return default;
     }
 
@@ -131,7 +135,7 @@ internal sealed class Destager(
     {
         contents.Forget(records);
         await readers.DrainReaders();
-        counters.NoteEviction((end - ring.Tail) * BlockSize);
+        _counters.NoteEviction((end - ring.Tail) * BlockSize);
         ring.Free(end, isGivenUp);
         return default;
     }

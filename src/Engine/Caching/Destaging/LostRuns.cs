@@ -13,12 +13,16 @@ namespace TierSpaces.Engine.Caching;
 //  2. The marks on the backing store are durable before the tail passes the record: a crash in between finds the record, and the same loss, again.
 
 /// <summary>Destages runs that cannot be read as a whole.</summary>
-internal sealed class LostRuns(
-    ILane lane, IBackingStore backing, DestagePlan plan, CacheLosses losses, ServingRing serving, CacheStatus status, WriteCacheCounters counters)
+internal sealed class LostRuns(CacheContext cache, DestagePlan plan, CacheLosses losses, ServingRing serving)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const long RetryNs = 1_000_000_000;
     private const int ReadsMax = 3;
+
+    private readonly ILane _lane = cache.Lane;
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly CacheStatus _status = cache.Status;
+    private readonly WriteCacheCounters _counters = cache.Counters;
 
     /// <summary>Reads the blocks of a run one by one and destages the run.</summary>
     /// <param name="ring">The ring.</param>
@@ -30,19 +34,19 @@ internal sealed class LostRuns(
         List<int> missing = [.. Enumerable.Range(0, data.Length / BlockSize)];
         for (int i = 0; i < ReadsMax && missing.Count > 0; i++)
         {
-            await (i == 0 ? lane.Yield() : lane.Delay(RetryNs));
-            for (int m = missing.Count - 1; m >= 0 && !status.IsClosing; m--)
+            await (i == 0 ? _lane.Yield() : _lane.Delay(RetryNs));
+            for (int m = missing.Count - 1; m >= 0 && !_status.IsClosing; m--)
             {
                 IoBuffer block = data.Slice(missing[m] * BlockSize, BlockSize);
-                if (await ring.Read(plan[at + missing[m]].Place.Position, block, counters) == IoError.None)
+                if (await ring.Read(plan[at + missing[m]].Place.Position, block, _counters) == IoError.None)
                 {
                     missing.RemoveAt(m);
                 }
             }
         }
 
-        bool isKnown = !status.IsClosing && (missing.Count == 0 || await ring.IsWithinReach());
-        return isKnown ? await TakeAround(missing, data, offset) : status.IsClosing ? IoError.Cancelled : IoError.Io;
+        bool isKnown = !_status.IsClosing && (missing.Count == 0 || await ring.IsWithinReach());
+        return isKnown ? await TakeAround(missing, data, offset) : _status.IsClosing ? IoError.Cancelled : IoError.Io;
     }
 
     /// <summary>Writes the blocks of a run that there are, and marks those that are missing.</summary>
@@ -56,7 +60,7 @@ internal sealed class LostRuns(
             if (end > i)
             {
                 IoBuffer part = data.Slice(i * BlockSize, (end - i) * BlockSize);
-                error = losses.NoteWritten(await backing.Write(offset + (i * BlockSize), part, WriteFlags.Destage), offset + (i * BlockSize), part.Length);
+                error = losses.NoteWritten(await _backing.Write(offset + (i * BlockSize), part, WriteFlags.Destage), offset + (i * BlockSize), part.Length);
                 i = end;
             }
             else

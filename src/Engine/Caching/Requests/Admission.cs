@@ -12,19 +12,22 @@ namespace TierSpaces.Engine.Caching;
 //  2. Nothing passes a ring by that is being given up.
 
 /// <summary>Decides where a write goes: into the ring, or past it to the backing store.</summary>
-internal sealed class Admission(IBackingStore backing, WriteCacheOptions options, CacheIndex index, HeldRows rows, ServingRing ring, CacheStatus status)
+internal sealed class Admission(CacheContext cache, CacheIndex index, HeldRows rows, ServingRing ring)
 {
     private const int BlockSize = CacheRecord.BlockSize;
     private const int LargestCached = 256 << 10;   // bytes of a write
 
-    private readonly int _stripe = backing.StripeSize;
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly WriteCacheOptions _options = cache.Options;
+    private readonly CacheStatus _status = cache.Status;
+    private readonly int _stripe = cache.Backing.StripeSize;
     private int _ranksVersion = -1;   // members of the ring when its rank was looked up
     private int _ringRank;
 
     /// <summary>Returns where a write should go. A write that overlaps the ring belongs there, however large it is.</summary>
     internal WriteReason ReasonFor(long offset, int length)
     {
-        if (!status.TakesWrites)
+        if (!_status.TakesWrites)
         {
             return WriteReason.WriteThrough;
         }
@@ -49,7 +52,7 @@ internal sealed class Admission(IBackingStore backing, WriteCacheOptions options
     /// holds nothing of the range.
     /// </summary>
     internal bool MayPassBy(WriteReason reason, long offset, int length) =>
-        reason != WriteReason.Cache && backing.Fault == IoError.None && status.State != WriteCacheState.Retiring
+        reason != WriteReason.Cache && _backing.Fault == IoError.None && _status.State != WriteCacheState.Retiring
             && !index.HasAny(offset / BlockSize, length / BlockSize);
 
     /// <summary>Returns the rank of the slowest disk under a range.</summary>
@@ -64,7 +67,7 @@ internal sealed class Admission(IBackingStore backing, WriteCacheOptions options
         int lowest = int.MaxValue;
         for (int row = rows.RowOf(offset); row <= rows.RowOf(offset + length - 1); row++)
         {
-            lowest = Math.Min(lowest, backing.LowestRank(row, options.RankOf));
+            lowest = Math.Min(lowest, _backing.LowestRank(row, _options.RankOf));
         }
 
         return lowest;

@@ -10,23 +10,26 @@ namespace TierSpaces.Engine.Caching;
 //  1. Data that the index names when a read begins stays readable until that read ends.
 
 /// <summary>Reads of a virtual disk with a write cache.</summary>
-internal sealed class CacheReads(IBackingStore backing, CacheIndex index, ServingRing ring, RingReaders readers, WriteCacheCounters counters)
+internal sealed class CacheReads(CacheContext cache, CacheIndex index, ServingRing ring, RingReaders readers)
 {
     private const int BlockSize = CacheRecord.BlockSize;
+
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly WriteCacheCounters _counters = cache.Counters;
 
     internal LaneTask<IoError> Read(long offset, IoBuffer target)
     {
         if (index.Count == 0)
         {
-            counters.NoteMiss(target.Length);
-            return backing.Read(offset, target);
+            _counters.NoteMiss(target.Length);
+            return _backing.Read(offset, target);
         }
 
         int length = RunAt(offset / BlockSize, target.Length / BlockSize, out CachePlace place) * BlockSize;
         if (length == target.Length && place.IsNone)
         {
-            counters.NoteMiss(length);
-            return backing.Read(offset, target);
+            _counters.NoteMiss(length);
+            return _backing.Read(offset, target);
         }
 
         return ReadRuns(offset, target);
@@ -38,7 +41,7 @@ internal sealed class CacheReads(IBackingStore backing, CacheIndex index, Servin
         List<CachedBlock> cached = [];
         index.Collect(offset / BlockSize, length / BlockSize, cached);   // first: what is destaged meanwhile is data all the same
         List<StoreExtent> below = [];
-        IoError error = await backing.Status(offset, length, below);
+        IoError error = await _backing.Status(offset, length, below);
         int next = 0;
         long at = offset;
         foreach (StoreExtent extent in below)
@@ -66,12 +69,12 @@ internal sealed class CacheReads(IBackingStore backing, CacheIndex index, Servin
             IoBuffer part = target.Slice(at, length).ForbidKeeping();
             if (place.IsNone)
             {
-                counters.NoteMiss(length);
-                group.Add(backing.Read(offset + at, part));
+                _counters.NoteMiss(length);
+                group.Add(_backing.Read(offset + at, part));
             }
             else
             {
-                counters.NoteHit(length);
+                _counters.NoteHit(length);
                 ReadCached(place, part, group);
             }
 
@@ -91,7 +94,7 @@ internal sealed class CacheReads(IBackingStore backing, CacheIndex index, Servin
         }
         else
         {
-            group.Add(ring.Records!.Read(place.Position, part, counters));
+            group.Add(ring.Records!.Read(place.Position, part, _counters));
         }
     }
 

@@ -15,12 +15,16 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Writes of a virtual disk with a write cache.</summary>
 internal sealed class CacheWrites(
-    ILane lane, IBackingStore backing, RangeLock locks, HeldRows rows, Admission admission, ServingRing ring, RingRetirement retirement,
-    BackingWrites backingWrites, CacheFlusher flusher, StripeGathering gathering, CacheStatus status, WriteCacheCounters counters)
+    CacheContext cache, RangeLock locks, HeldRows rows, Admission admission, ServingRing ring, RingRetirement retirement, BackingWrites backingWrites,
+    CacheFlusher flusher, StripeGathering gathering)
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
-    private readonly int _stripe = backing.StripeSize;
+    private readonly ILane _lane = cache.Lane;
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly CacheStatus _status = cache.Status;
+    private readonly WriteCacheCounters _counters = cache.Counters;
+    private readonly int _stripe = cache.Backing.StripeSize;
 
     internal LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags) =>
         _stripe == 0 ? WriteOne(offset, source, flags, mayWait: false) : WriteStripes(offset, source, flags);
@@ -54,7 +58,7 @@ internal sealed class CacheWrites(
 
     private async LaneTask<IoError> WriteOne(long offset, IoBuffer source, WriteFlags flags, bool mayWait)
     {
-        status.NoteWrite(lane.RecentNs);
+        _status.NoteWrite(_lane.RecentNs);
         gathering.BeginPart();
         long end = offset + source.Length;
         await locks.Acquire(offset, end);
@@ -104,7 +108,7 @@ internal sealed class CacheWrites(
             return IoError.TryAgain;
         }
 
-        counters.NoteWrite(WriteReason.Cache, source.Length);
+        _counters.NoteWrite(WriteReason.Cache, source.Length);
         return (flags & WriteFlags.ForceUnitAccess) != 0 ? await ring.FlushRing(records) : IoError.None;
     }
 
@@ -112,7 +116,7 @@ internal sealed class CacheWrites(
     private async LaneTask<IoError> Place(long offset, IoBuffer source, WriteFlags flags)
     {
         bool isFirst = true;
-        while (backing.Fault == IoError.None)
+        while (_backing.Fault == IoError.None)
         {
             WriteReason reason = admission.ReasonFor(offset, source.Length);
             if (reason == WriteReason.Cache)
@@ -126,17 +130,17 @@ internal sealed class CacheWrites(
             else if (admission.MayPassBy(reason, offset, source.Length))
             {
                 reason = reason == WriteReason.SsdResident && (flags & WriteFlags.First) != 0 ? WriteReason.SsdAllocated : reason;
-                return backingWrites.NotePassed(await backing.Write(offset, source, flags), reason, offset, source.Length);
+                return backingWrites.NotePassed(await _backing.Write(offset, source, flags), reason, offset, source.Length);
             }
             else
             {
-                counters.NoteWaitOverlap(isFirst);
-                await status.WaitForSpace();
+                _counters.NoteWaitOverlap(isFirst);
+                await _status.WaitForSpace();
                 isFirst = false;
             }
         }
 
-        return backing.Fault;
+        return _backing.Fault;
     }
 
     /// <summary>Writes the rest of a large write whose first part is in the ring, where there is no room for the next.</summary>

@@ -17,15 +17,19 @@ namespace TierSpaces.Engine.Caching;
 
 /// <summary>Unmaps and zeroings of a virtual disk with a write cache.</summary>
 internal sealed class CacheZeroes(
-    ILane lane, IBackingStore backing, RangeLock locks, HeldRows rows, CacheIndex index, ServingRing ring, RingRetirement retirement, CacheWrites writes,
-    BackingWrites backingWrites,
-    CacheFlusher flusher, CacheStatus status, WriteCacheCounters counters)
+    CacheContext cache, RangeLock locks, HeldRows rows, CacheIndex index, ServingRing ring, RingRetirement retirement, CacheWrites writes,
+    BackingWrites backingWrites, CacheFlusher flusher)
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
+    private readonly ILane _lane = cache.Lane;
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly CacheStatus _status = cache.Status;
+    private readonly WriteCacheCounters _counters = cache.Counters;
+
     internal async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
     {
-        status.NoteWrite(lane.RecentNs);
+        _status.NoteWrite(_lane.RecentNs);
         await locks.Acquire(offset, offset + length);
         bool keepsRoom = (flags & WriteFlags.NoHole) != 0;
         IoError error = await ZeroCached(offset, length, keepsRoom);
@@ -37,9 +41,9 @@ internal sealed class CacheZeroes(
 
     private void NoteUnits(long offset, long end)
     {
-        for (long unit = (offset + backing.UnitSize - 1) / backing.UnitSize; (unit + 1) * backing.UnitSize <= end; unit++)
+        for (long unit = (offset + _backing.UnitSize - 1) / _backing.UnitSize; (unit + 1) * _backing.UnitSize <= end; unit++)
         {
-            backing.UnitUnmapped((int)unit);
+            _backing.UnitUnmapped((int)unit);
         }
     }
 
@@ -47,17 +51,17 @@ internal sealed class CacheZeroes(
     private async LaneTask<IoError> ZeroCached(long offset, long length, bool keepsRoom)
     {
         List<CachedBlock> cached = [];
-        for (int wait = 0; backing.Fault == IoError.None; wait++)
+        for (int wait = 0; _backing.Fault == IoError.None; wait++)
         {
             cached.Clear();
             index.Collect(offset / BlockSize, length / BlockSize, cached);
             cached.RemoveAll(block => block.Place.IsZero && !keepsRoom);
-            if (cached.Count == 0 && status.State != WriteCacheState.Retiring)
+            if (cached.Count == 0 && _status.State != WriteCacheState.Retiring)
             {
                 return IoError.None;
             }
 
-            if (status.TakesWrites && ring.Records!.HasRoom(0, CacheRecord.MaxExtents))
+            if (_status.TakesWrites && ring.Records!.HasRoom(0, CacheRecord.MaxExtents))
             {
                 IoError error = keepsRoom ? await AppendZeroData(cached) : await AppendZeros(cached);
                 if (error != IoError.TryAgain)
@@ -66,11 +70,11 @@ internal sealed class CacheZeroes(
                 }
             }
 
-            counters.NoteWaitOverlap(wait == 0);
-            await status.WaitForSpace();
+            _counters.NoteWaitOverlap(wait == 0);
+            await _status.WaitForSpace();
         }
 
-        return backing.Fault;
+        return _backing.Fault;
     }
 
     private async LaneTask<IoError> AppendZeros(List<CachedBlock> cached)
@@ -110,7 +114,7 @@ internal sealed class CacheZeroes(
     private async LaneTask<IoError> AppendZeroData(List<CachedBlock> cached)
     {
         int most = ring.Records!.PayloadMax;
-        IoBuffer zeros = lane.Buffers.Rent(most * BlockSize);
+        IoBuffer zeros = _lane.Buffers.Rent(most * BlockSize);
         zeros.Span.Clear();
         (long first, long end) = (cached[0].Block * BlockSize, (cached[^1].Block + 1) * BlockSize);
         IoError error = rows.Hold(first, end) ? IoError.None : await rows.Reserve(first, end);
@@ -122,7 +126,7 @@ internal sealed class CacheZeroes(
         }
 
         rows.Unhold(first, end);
-        lane.Buffers.Return(zeros);
+        _lane.Buffers.Return(zeros);
         return error;
     }
 
@@ -148,7 +152,8 @@ internal sealed class CacheZeroes(
             long stop = i < cached.Count ? cached[i].Block * BlockSize : offset + length;
             if (stop > at)
             {
-                error = backingWrites.NoteZeroed(isUnmap ? await backing.Unmap(at, stop - at) : await backing.WriteZeroes(at, stop - at, flags), at, stop - at);
+                error = isUnmap ? await _backing.Unmap(at, stop - at) : await _backing.WriteZeroes(at, stop - at, flags);
+                error = backingWrites.NoteZeroed(error, at, stop - at);
             }
 
             at = stop + BlockSize;

@@ -42,13 +42,13 @@ internal sealed class StripeGathering
     private bool _isLettingGo;                       // the grace runs
     private bool _isWatching;
 
-    internal StripeGathering(ILane lane, IBackingStore backing, Admission admission, BackingWrites backingWrites)
+    internal StripeGathering(CacheContext cache, Admission admission, BackingWrites backingWrites)
     {
-        _lane = lane;
-        _backing = backing;
+        _lane = cache.Lane;
+        _backing = cache.Backing;
         _admission = admission;
         _backingWrites = backingWrites;
-        _stripe = backing.StripeSize <= StripeMax ? backing.StripeSize : 0;
+        _stripe = _backing.StripeSize <= StripeMax ? _backing.StripeSize : 0;
         _slots = new Slot[_stripe > 0 ? SlotsMax : 0];
         Array.Fill(_recentEnds, long.MinValue / 2);
         for (int i = 0; i < _slots.Length; i++)

@@ -16,14 +16,18 @@ namespace TierSpaces.Engine.Caching;
 //  2. A ring without a readable copy, with data that is not destaged, is lost and not given up.
 
 /// <summary>Gives up the ring of a write cache after a failed write.</summary>
-internal sealed class RingRetirement(IBackingStore backing, WriteCacheOptions options, ServingRing ring, CacheStatus status)
+internal sealed class RingRetirement(CacheContext cache, ServingRing ring)
 {
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly WriteCacheOptions _options = cache.Options;
+    private readonly CacheStatus _status = cache.Status;
+
     /// <summary>Starts giving the ring up, once.</summary>
     internal void Start(string reason)
     {
-        if (status.State == WriteCacheState.Active)
+        if (_status.State == WriteCacheState.Active)
         {
-            status.BeginRetiring(reason);
+            _status.BeginRetiring(reason);
             if (ring.Records!.Used > 0 && !ring.Medium!.HasSource)
             {
                 ring.Lose(IoError.Io, $"no copy of it is left; {reason}");
@@ -36,30 +40,30 @@ internal sealed class RingRetirement(IBackingStore backing, WriteCacheOptions op
 
     private async LaneTask Retire()
     {
-        while (ring.Records is { Used: > 0 } && backing.Fault == IoError.None && !status.IsClosing)
+        while (ring.Records is { Used: > 0 } && _backing.Fault == IoError.None && !_status.IsClosing)
         {
-            await status.NextFreed();
+            await _status.NextFreed();
         }
 
         await ring.Suspend();
-        for (int copy = 0; copy < options.Copies.Count && backing.Fault == IoError.None && !status.IsClosing; copy++)
+        for (int copy = 0; copy < _options.Copies.Count && _backing.Fault == IoError.None && !_status.IsClosing; copy++)
         {
-            IoError error = await options.MarkStale(copy);
+            IoError error = await _options.MarkStale(copy);
             if (error != IoError.None)
             {
                 ring.Lose(error, "it could not be given up");
             }
         }
 
-        if (backing.Fault == IoError.None && !status.IsClosing)
+        if (_backing.Fault == IoError.None && !_status.IsClosing)
         {
             await ring.Settle();
             await ring.Remove();
             ring.Forget();
-            status.EndRetiring();
+            _status.EndRetiring();
         }
 
-        status.Work.NotifyAll();
-        status.NotifyFreed();
+        _status.Work.NotifyAll();
+        _status.NotifyFreed();
     }
 }

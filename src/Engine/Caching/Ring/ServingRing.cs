@@ -13,11 +13,15 @@ namespace TierSpaces.Engine.Caching;
 //  2. A ring whose flush failed on every copy is lost: the flush is never repeated and believed.
 
 /// <summary>The ring that a write cache serves from.</summary>
-internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheOptions options, CacheStatus status)
+internal sealed class ServingRing(CacheContext cache)
 {
     private const int BlockSize = CacheRecord.BlockSize;
 
-    private readonly IRingStorage _storage = options.RingStorage ?? backing;
+    private readonly ILane _lane = cache.Lane;
+    private readonly IBackingStore _backing = cache.Backing;
+    private readonly WriteCacheOptions _options = cache.Options;
+    private readonly CacheStatus _status = cache.Status;
+    private readonly IRingStorage _storage = cache.Options.RingStorage ?? cache.Backing;
 
     /// <summary>The records; null: writes go to the backing store from the start, or the ring was given up.</summary>
     internal CacheRing? Records { get; private set; }
@@ -26,7 +30,7 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
     internal RingMedium? Medium { get; private set; }
 
     /// <summary>Length in bytes; 0 once the ring is given up.</summary>
-    internal long SizeBytes => Records is null ? 0 : options.Length;
+    internal long SizeBytes => Records is null ? 0 : _options.Length;
 
     /// <summary>Bytes of records that are not destaged yet.</summary>
     internal long DirtyBytes => (Records?.Used ?? 0) * BlockSize;
@@ -46,11 +50,11 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
         Medium = _storage.AddRing(new RingOptions
         {
             Name = "the write cache",
-            Copies = options.Copies,
-            Blocks = checked((int)(options.Length / BlockSize)),
-            StaleCopies = options.StaleCopies,
-            MarkStale = options.MarkStale,
-            ClearStale = options.ClearStale,
+            Copies = _options.Copies,
+            Blocks = checked((int)(_options.Length / BlockSize)),
+            StaleCopies = _options.StaleCopies,
+            MarkStale = _options.MarkStale,
+            ClearStale = _options.ClearStale,
             KeepsLastCopy = true,
             SourceLost = OnSourceLost,
         });
@@ -60,7 +64,7 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
     /// <summary>Begins a session in the ring; false when no copy takes its anchor.</summary>
     internal async LaneTask<bool> TryStart(RingMedium medium, CacheChain chain, CacheChain.TakeRecord onRecord)
     {
-        CacheRing ring = new(lane, medium, options.Owner, lane.NextRandom(), chain) { OnRecord = onRecord };
+        CacheRing ring = new(_lane, medium, _options.Owner, _lane.NextRandom(), chain) { OnRecord = onRecord };
         if (await ring.WriteAnchor() != IoError.None)
         {
             ring.Release();
@@ -79,7 +83,7 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
     }
 
     /// <summary>Fails the cache: what the ring holds cannot be kept. Returns the error.</summary>
-    internal IoError Lose(IoError error, string reason) => status.Lose(error, reason, DirtyBytes, awaitsDisks: Medium is { HasSource: false });
+    internal IoError Lose(IoError error, string reason) => _status.Lose(error, reason, DirtyBytes, awaitsDisks: Medium is { HasSource: false });
 
     /// <summary>Moves a copy to other places, one disk's. Readers of the former places have to be drained after it.</summary>
     internal LaneTask<RepairEnd> Move(int copy, SlabPlace[] places, Func<LaneTask<IoError>> commit, IWorkPacer pacer) =>
@@ -112,7 +116,7 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
         int lowest = int.MaxValue;
         for (int copy = 0; copy < Medium!.Copies; copy++)
         {
-            lowest = Math.Min(lowest, (options.RingRankOf ?? options.RankOf)(Medium.DiskOf(copy)));
+            lowest = Math.Min(lowest, (_options.RingRankOf ?? _options.RankOf)(Medium.DiskOf(copy)));
         }
 
         return lowest;
@@ -121,7 +125,7 @@ internal sealed class ServingRing(ILane lane, IBackingStore backing, WriteCacheO
     /// <summary>Fails the cache when the last disk of the ring has left with data that is not destaged: it cannot be read until a disk is back.</summary>
     private void OnSourceLost()
     {
-        if (!status.IsGone && !status.IsClosing && Records is { Used: > 0 })
+        if (!_status.IsGone && !_status.IsClosing && Records is { Used: > 0 })
         {
             Lose(IoError.DeviceGone, "none of its disks is there; the virtual disk is attached again when one of them is back");
         }

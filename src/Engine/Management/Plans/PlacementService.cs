@@ -74,7 +74,7 @@ public sealed class PlacementService
             return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Description);
         },
         at => at.Description is { IsTiered: true, Tiers: [_] }
-            ? TierService.PlanResize(at.Pool, at.Description, 0, sizeBytes) : PlanResize(at.Pool, at.Description, sizeBytes));
+            ? TierGrowth.Plan(at.Pool, at.Description, 0, sizeBytes) : PlanResize(at.Pool, at.Description, sizeBytes));
 
     private static VirtualDiskPlacement PlanNew(PoolSnapshot pool, PoolSnapshot? cachePool, VirtualDiskRequest request)
     {

@@ -72,22 +72,9 @@ public sealed class TierService
     public Task<StorageTierStatus> ResizeAsync(Guid id, long sizeBytes) => Change(async LaneTask<Guid> () =>
     {
         (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
-        await Grow(managed, disk, index, sizeBytes);
+        await TierGrowth.Grow(managed, disk, index, sizeBytes);
         return id;
     });
-
-    /// <summary>Makes a tier larger, and its virtual disk with it.</summary>
-    internal static async LaneTask<Nothing> Grow(ManagedPool managed, ManagedVirtualDisk disk, int index, long sizeBytes)
-    {
-        long size = TierSizes.NewSize(managed.Pool!, disk.Description, index, sizeBytes);
-        if (size > disk.Description.Tiers[index].SizeBytes)
-        {
-            Commits.Require(await VirtualDiskGrowth.GrowTier(managed.Pool!, disk.Opened, index, size), disk.Description.Tiers[index].FriendlyName);
-            await disk.TakeDescription();
-        }
-
-        return default;
-    }
 
     /// <summary>The rows that <see cref="ResizeAsync"/> would add.</summary>
     public Task<VirtualDiskPlacement> PlanResizeAsync(Guid id, long sizeBytes) => _core.Verbs.Plan(
@@ -96,7 +83,7 @@ public sealed class TierService
             (ManagedPool managed, ManagedVirtualDisk disk, int index) = OpenTier(id);
             return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Description, Index: index);
         },
-        at => PlanResize(at.Pool, at.Description, at.Index, sizeBytes));
+        at => TierGrowth.Plan(at.Pool, at.Description, at.Index, sizeBytes));
 
     /// <summary>Gives a virtual disk with tiers one more, and grows it by that.</summary>
     /// <exception cref="ManagementException">The virtual disk cannot have that tier, or the pool has no room for it; nothing was changed.</exception>
@@ -117,21 +104,6 @@ public sealed class TierService
             return (Pool: _core.Pools.Snapshot()[managed.Id], disk.Description);
         },
         at => PlanAdd(at.Pool, at.Description, tier));
-
-    /// <summary>The rows that a tier would get to have a size.</summary>
-    internal static VirtualDiskPlacement PlanResize(PoolSnapshot pool, VirtualDiskDescription description, int index, long sizeBytes)
-    {
-        long size = TierSizes.NewSize(pool, description, index, sizeBytes);
-        if (!RoomPlans.TryPlanTierGrowth(pool, description, index, size, out VirtualDiskDescription after, out List<RowMapping> rows, out string reason))
-        {
-            throw new ManagementException(
-                ManagementError.NotEnoughCapacity, $"-Size {ByteText.Exact(sizeBytes)} of storage tier '{after.Tiers[index].FriendlyName}': {reason}",
-                "Give a smaller size, or add disks.");
-        }
-
-        int first = (int)(description.Tiers[index].SpaceBytes / VirtualDiskLayout.ShapeOf(pool, description, description.Tiers[index]).RowSize);
-        return new VirtualDiskPlacement(after, new Extents(pool).PlaceIn(after, after.Tiers[index], rows, first), [], []);
-    }
 
     private static AddedTierPlacement PlanAdd(PoolSnapshot pool, VirtualDiskDescription description, TierRequest tier)
     {

@@ -96,7 +96,7 @@ public sealed class VirtualDiskService
         VirtualDiskDescription description = disk.Description;
         if (description is { IsTiered: true, Tiers: [_] })
         {
-            await TierService.Grow(managed, disk, 0, sizeBytes);
+            await TierGrowth.Grow(managed, disk, 0, sizeBytes);
             return new Changed(managed.Id, description.Id, []);
         }
 

@@ -21,7 +21,7 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
     private readonly ISpaceHost _host = parts.Space.Host;
     private readonly SpaceShape _shape = parts.Space.Shape;
     private readonly Redundancy _redundancy = parts.Space.Redundancy;
-    private readonly LostBlocks _lost = parts.Lost;
+    private readonly LostBlocks _lost = parts.Space.Lost;
     private int _turn;   // breaks ties between equally busy copies
 
     /// <inheritdoc/>

@@ -115,7 +115,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, Fail
 
     private void ResetBlocks(SpaceRow row, StripPiece piece, ChecksumPage page, int first, int count)
     {
-        parts.Lost.Remove(piece);
+        parts.Space.Lost.Remove(piece);
         failed.Remove(piece);
         for (int i = 0; i < count; i++)
         {

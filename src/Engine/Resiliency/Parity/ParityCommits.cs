@@ -316,7 +316,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
             if (i < lines.Blocks && page.Generations[block] != ChecksumSector.NeverWritten)
             {
                 TakeBack(lines, strip, i);
-                parts.Lost.Remove(piece with { SlabOffset = piece.SlabOffset + (i * SpaceShape.BlockSize), Length = SpaceShape.BlockSize });
+                parts.Space.Lost.Remove(piece with { SlabOffset = piece.SlabOffset + (i * SpaceShape.BlockSize), Length = SpaceShape.BlockSize });
                 lines.Row.NoteWritten(lines.Row.WrittenBlocks > 0 ? -1 : 0);
                 page.Reset(block);
                 run++;

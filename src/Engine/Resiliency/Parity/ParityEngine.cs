@@ -87,6 +87,12 @@ internal sealed class ParityEngine : ILayoutEngine
     public int ResyncSize { get; }
 
     /// <inheritdoc/>
+    public int RebuildBuffers => _layout.Columns;
+
+    /// <inheritdoc/>
+    public bool RebuildMendsPoisoned => true;
+
+    /// <inheritdoc/>
     public LaneTask<IoError> Resync(SpaceRow row, int region, int slabOffset, int length) => _resync.ResyncRegion(row, region);
 
     /// <inheritdoc/>

@@ -228,10 +228,10 @@ internal sealed class ParityStrips(EngineParts parts)
     internal void NoteLost(ParityStretch lines, int strip)
     {
         StripPiece block = lines.PieceOf(strip);
-        if (strip < lines.DataStrips && !parts.Lost.Contains(block))
+        if (strip < lines.DataStrips && !parts.Space.Lost.Contains(block))
         {
             _counters.Damage.NoteLost();
-            parts.Lost.Add(block);
+            parts.Space.Lost.Add(block);
             SlabPlace place = lines.Row.Places[lines.ColumnOf(strip)];
             parts.Space.Host.Report(place.Disk, DiskFinding.Lost, 1, place.DataOffset + lines.SlabOffset);
         }

@@ -19,8 +19,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
 {
     private const int ChunkMax = 256 << 10;
     private const int BlockSize = SpaceShape.BlockSize;
-    private const int MemoryMax = 32 << 20;   // of the chunks in flight; a chunk of parity takes memory for all columns
-
+    private const int MemoryMax = 32 << 20;   // of the chunks in flight
     private const int PagesAhead = 32;   // checksum pages of each column
 
     private readonly ILayout _layout = space.Layout;
@@ -42,7 +41,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
     {
         bool isInPlace = target == row.Places[position];
         int chunk = Math.Min(ChunkMax, Math.Min(_shape.RegionSize, _shape.PageSpan));
-        int memory = _shape.Parities > 0 ? chunk * _shape.Columns : chunk;
+        int memory = chunk * engine.RebuildBuffers;
         WorkWindow window = new(pacer, () => space.Status.IsStopping, Math.Clamp(MemoryMax / memory, 1, WorkWindow.DepthMax));
         int end = BitOperations.PopCount(mask) * _shape.RegionSize;
         IoError error = IoError.None;
@@ -136,7 +135,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
             blocks = await Differing(row, chunk, blocks, target);
         }
 
-        blocks |= _shape.Parities > 0 ? await PoisonedLines(row, chunk) : 0;
+        blocks |= engine.RebuildMendsPoisoned ? await PoisonedLines(row, chunk) : 0;
         IoError error = IoError.None;
         while (blocks != 0 && error == IoError.None)
         {

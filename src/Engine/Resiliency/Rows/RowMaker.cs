@@ -14,7 +14,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Makes and frees the rows of a space.</summary>
 internal sealed class RowMaker(
     SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, StaleMap stale, RegionMap regions, PageWriteback writeback,
-    SpaceFlusher flusher, LostBlocks lost)
+    SpaceFlusher flusher)
 {
     private const long DrainPollNs = 100_000;
 
@@ -23,6 +23,7 @@ internal sealed class RowMaker(
     private readonly SpaceStatus _status = space.Status;
     private readonly SpaceMembers _members = space.Members;
     private readonly RowTable _rows = space.Rows;
+    private readonly LostBlocks _lost = space.Lost;
     private readonly uint _space = space.Options.Space;
     private Func<int, bool>? _isHeld;   // by something in front of the space; null: there is nothing
 
@@ -219,7 +220,7 @@ internal sealed class RowMaker(
 
     private async LaneTask<IoError> FreeRow(SpaceRow row)
     {
-        lost.RemoveRow(row.Index);
+        _lost.RemoveRow(row.Index);
         _rows.Remove(row);   // reads see zeros from here on; writes wait for the row to be made again
         while (row.Users > 0 || writeback.IsRunning)
         {

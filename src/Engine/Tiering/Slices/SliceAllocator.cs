@@ -16,9 +16,13 @@ namespace TierSpaces.Engine.Tiering;
 //     repeated, not replaced.
 
 /// <summary>Gives slices their first place.</summary>
-internal sealed class SliceAllocator(
-    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, SlicesAhead ahead, SlotVacator vacator, SliceIo io, TieredStatus status)
+internal sealed class SliceAllocator(TieredContext store, MovingSlices moves, SlicesAhead ahead, SlotVacator vacator)
 {
+    private readonly ILane _lane = store.Lane;
+    private readonly TierSet _tiers = store.Tiers;
+    private readonly SliceTable _table = store.Table;
+    private readonly SliceIo _io = store.Io;
+    private readonly TieredStatus _status = store.Status;
     private readonly HashSet<int> _allocating = [];   // slices whose place is being entered in the map
     private readonly HashSet<int> _early = [];        // those of them that get it ahead of their first write
     private int _slices;   // of the disk
@@ -27,7 +31,7 @@ internal sealed class SliceAllocator(
     internal void SetSlices(int slices) => _slices = slices;
 
     /// <summary>Whether a slice has a place that requests may use.</summary>
-    internal bool IsSettled(int slice) => table[slice].IsMapped && moves.Of(slice) is not { IsGoing: true } && !table.IsUncertain(slice)
+    internal bool IsSettled(int slice) => _table[slice].IsMapped && moves.Of(slice) is not { IsGoing: true } && !_table.IsUncertain(slice)
         && (_early.Count == 0 || !_early.Contains(slice));
 
     /// <summary>Whether the place of a slice is being entered in the map.</summary>
@@ -36,20 +40,20 @@ internal sealed class SliceAllocator(
     /// <summary>Does a step towards a slice having a place that stays: gives it one, or waits for the task that changes it.</summary>
     internal async LaneTask<IoError> Settle(int slice)
     {
-        if (status.Fault is not IoError.None and var fault)
+        if (_status.Fault is not IoError.None and var fault)
         {
             return fault;
         }
 
         if (moves.Of(slice) is { IsGoing: true } || !_allocating.Add(slice))
         {
-            await status.PlaceChanged.Wait();
+            await _status.PlaceChanged.Wait();
             return IoError.None;
         }
 
-        IoError error = table[slice].IsMapped && !table.IsUncertain(slice) ? IoError.None : await Allocate(slice);
+        IoError error = _table[slice].IsMapped && !_table.IsUncertain(slice) ? IoError.None : await Allocate(slice);
         _allocating.Remove(slice);
-        status.PlaceChanged.NotifyAll();
+        _status.PlaceChanged.NotifyAll();
         return error;
     }
 
@@ -72,11 +76,11 @@ internal sealed class SliceAllocator(
     /// </summary>
     internal void LookAhead(int slice)
     {
-        int window = table.WindowSlices;
+        int window = _table.WindowSlices;
         int next = (slice | (window - 1)) + 1;
-        int number = table[slice].Tier;
-        if (next - slice == 3 * window / 4 && next < _slices && IsNowhere(next) && SlicesAhead.RoomOf(tiers[number]) >= window
-            && TryTakeSlot(tiers[number], out uint slot))
+        int number = _table[slice].Tier;
+        if (next - slice == 3 * window / 4 && next < _slices && IsNowhere(next) && SlicesAhead.RoomOf(_tiers[number]) >= window
+            && TryTakeSlot(_tiers[number], out uint slot))
         {
             AllocateAhead(next, number, slot).Forget();
         }
@@ -85,15 +89,15 @@ internal sealed class SliceAllocator(
     /// <summary>Enters slices that have a place ahead of their first write as written, unless they are changing it.</summary>
     internal async LaneTask<Nothing> Confirm(List<int> slices)
     {
-        List<int> staying = slices.FindAll(slice => moves.Of(slice) is null && !table.IsUncertain(slice) && _allocating.Add(slice));
+        List<int> staying = slices.FindAll(slice => moves.Of(slice) is null && !_table.IsUncertain(slice) && _allocating.Add(slice));
         if (staying.Count > 0)
         {
-            await table.EnterAgain(staying.ConvertAll(slice =>
-                new SliceChange(slice, new SliceEntry(table[slice].Tier, table[slice].Slot, SliceReason.FirstWrite, lane.UtcNow.UtcTicks))));
+            await _table.EnterAgain(staying.ConvertAll(slice =>
+                new SliceChange(slice, new SliceEntry(_table[slice].Tier, _table[slice].Slot, SliceReason.FirstWrite, _lane.UtcNow.UtcTicks))));
         }
 
         staying.ForEach(slice => _allocating.Remove(slice));
-        status.PlaceChanged.NotifyAll();
+        _status.PlaceChanged.NotifyAll();
         return default;
     }
 
@@ -116,7 +120,7 @@ internal sealed class SliceAllocator(
 
     private async LaneTask<IoError> Clean(StorageTierStore tier, uint slot)
     {
-        IoError error = await io.IsZero(tier, slot) ? IoError.None : await tier.Space.Unmap(tier.Address(slot), tiers.Grid.Size);
+        IoError error = await _io.IsZero(tier, slot) ? IoError.None : await tier.Space.Unmap(tier.Address(slot), _tiers.Grid.Size);
         return error == IoError.None ? await tier.Space.Flush() : error;   // zeros that are there already may not be durable yet
     }
 
@@ -125,15 +129,15 @@ internal sealed class SliceAllocator(
     {
         while (true)
         {
-            IoError error = table.TryGetUncertain(slice, out SliceEntry entry)
-                ? await table.Enter([new SliceChange(slice, entry)]) : await AllocateNew(slice);
-            bool mayHelp = error == IoError.NoSpace && !table.IsUncertain(slice) && (vacator.IsRunning || moves.Any);
-            if (!mayHelp || status.IsStopping)
+            IoError error = _table.TryGetUncertain(slice, out SliceEntry entry)
+                ? await _table.Enter([new SliceChange(slice, entry)]) : await AllocateNew(slice);
+            bool mayHelp = error == IoError.NoSpace && !_table.IsUncertain(slice) && (vacator.IsRunning || moves.Any);
+            if (!mayHelp || _status.IsStopping)
             {
                 return error;
             }
 
-            await status.SlotsFreed.Wait();
+            await _status.SlotsFreed.Wait();
         }
     }
 
@@ -142,13 +146,13 @@ internal sealed class SliceAllocator(
     private async LaneTask<IoError> AllocateNew(int slice)
     {
         IoError error = IoError.NoSpace;
-        ImmutableArray<int> order = tiers.Order;
-        for (int i = 0; i < 2 * order.Length && error == IoError.NoSpace && !table.IsUncertain(slice); i++)
+        ImmutableArray<int> order = _tiers.Order;
+        for (int i = 0; i < 2 * order.Length && error == IoError.NoSpace && !_table.IsUncertain(slice); i++)
         {
             int number = order[i % order.Length];
-            StorageTierStore tier = tiers[number];
+            StorageTierStore tier = _tiers[number];
             bool takesSpare = i >= order.Length;
-            while (!HasRoom(slice, tier, takesSpare) && !status.IsStopping && await ahead.GiveBack(number))
+            while (!HasRoom(slice, tier, takesSpare) && !_status.IsStopping && await ahead.GiveBack(number))
             {
                 await AwaitVacated(slice, tier, takesSpare);
             }
@@ -169,7 +173,7 @@ internal sealed class SliceAllocator(
     {
         while (vacator.IsRunning && !HasRoom(slice, tier, takesSpare))
         {
-            await status.SlotsFreed.Wait();
+            await _status.SlotsFreed.Wait();
         }
 
         return default;
@@ -177,7 +181,7 @@ internal sealed class SliceAllocator(
 
     private async LaneTask<IoError> AllocateAt(int slice, int number, uint slot, SliceReason reason = SliceReason.FirstWrite)
     {
-        StorageTierStore tier = tiers[number];
+        StorageTierStore tier = _tiers[number];
         tier.Hold(slot, slice, 1);
         IoError error = await Prepare(tier, slot);
         if (error != IoError.None)
@@ -186,9 +190,9 @@ internal sealed class SliceAllocator(
             return error;
         }
 
-        long now = lane.UtcNow.UtcTicks;
+        long now = _lane.UtcNow.UtcTicks;
         List<SliceChange> changes = [new SliceChange(slice, new SliceEntry(number, slot, reason, now))];
-        List<int> neighbours = NeighboursOf(slice, tier, table.WindowSlices);
+        List<int> neighbours = NeighboursOf(slice, tier, _table.WindowSlices);
         neighbours.ForEach(neighbour => _allocating.Add(neighbour));
         List<uint> slots = neighbours.Count > 0 ? await TakeZeroSlots(tier, neighbours) : [];
         for (int i = 0; i < slots.Count; i++)
@@ -198,7 +202,7 @@ internal sealed class SliceAllocator(
 
         List<int> early = [.. changes.Where(static change => change.Entry.Reason == SliceReason.Ahead).Select(static change => change.Slice)];
         _early.UnionWith(early);
-        error = await table.Enter(changes);
+        error = await _table.Enter(changes);
         if (error == IoError.None && early.Count > 0)
         {
             ahead.Add(early);
@@ -243,7 +247,7 @@ internal sealed class SliceAllocator(
         }
 
         List<uint> unclean = slots.FindAll(slot => !tier.Slots.IsClean(slot));
-        List<LaneTask<bool>> looks = unclean.ConvertAll(slot => io.IsZero(tier, slot));   // side by side: a rotating disk goes there once
+        List<LaneTask<bool>> looks = unclean.ConvertAll(slot => _io.IsZero(tier, slot));   // side by side: a rotating disk goes there once
         List<uint> used = [];
         for (int i = 0; i < looks.Count; i++)
         {
@@ -271,11 +275,11 @@ internal sealed class SliceAllocator(
         await AllocateAt(slice, number, slot, SliceReason.Ahead);
         vacator.End();
         _allocating.Remove(slice);
-        status.PlaceChanged.NotifyAll();
+        _status.PlaceChanged.NotifyAll();
     }
 
     private bool IsNowhere(int slice) =>
-        !table[slice].IsMapped && moves.Of(slice) is null && !table.IsUncertain(slice) && !_allocating.Contains(slice);
+        !_table[slice].IsMapped && moves.Of(slice) is null && !_table.IsUncertain(slice) && !_allocating.Contains(slice);
 
     /// <summary>Takes a slot in a row that is there.</summary>
     private static bool TryTakeSlot(StorageTierStore tier, out uint slot)

@@ -19,12 +19,16 @@ namespace TierSpaces.Engine.Tiering;
 //  2. One task frees slices later.
 
 /// <summary>Frees whole slices; defers those that move or that the write cache holds.</summary>
-internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SliceAllocator allocator, SlicesAhead ahead,
-    SlotVacator vacator, SliceIo io, TieredStatus status)
+internal sealed class SliceFreer(
+    TieredContext store, MovingSlices moves, GracePeriods periods, SliceAllocator allocator, SlicesAhead ahead, SlotVacator vacator)
 {
     /// <summary>Slices of a batch.</summary>
     internal const int AtOnce = 64;
 
+    private readonly TierSet _tiers = store.Tiers;
+    private readonly SliceTable _table = store.Table;
+    private readonly SliceIo _io = store.Io;
+    private readonly TieredStatus _status = store.Status;
     private readonly HashSet<int> _deferred = [];   // slices that were unmapped as a whole while they had to stay
     private readonly Queue<int> _ready = new();     // those of them that may be free to go now
     private bool _isRunning;                        // the task that frees them
@@ -36,7 +40,7 @@ internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices m
     /// <summary>
     /// Whether a slice can be freed as a whole: it has a place, does not move and is not being entered in the map, and the write cache holds no data for it.
     /// </summary>
-    internal bool CanFree(int slice) => table[slice].IsMapped && moves.Of(slice) is null && !allocator.IsAllocating(slice) && !table.IsUncertain(slice)
+    internal bool CanFree(int slice) => _table[slice].IsMapped && moves.Of(slice) is null && !allocator.IsAllocating(slice) && !_table.IsUncertain(slice)
         && _isHeld?.Invoke(slice) != true;
 
     /// <summary>Zeroes slices and takes them out of the map.</summary>
@@ -66,7 +70,7 @@ internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices m
         {
             _deferred.Remove(slice);
         }
-        else if (length == tiers.Grid.Size && table[slice].IsMapped)
+        else if (length == _tiers.Grid.Size && _table[slice].IsMapped)
         {
             _deferred.Add(slice);
             FreeDeferred(slice);
@@ -90,7 +94,7 @@ internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices m
 
     private async LaneTask FreeReady()
     {
-        while (_ready.Count > 0 && !status.IsStopping)
+        while (_ready.Count > 0 && !_status.IsStopping)
         {
             List<int> slices = [];
             while (slices.Count < AtOnce && _ready.TryDequeue(out int slice))
@@ -127,41 +131,41 @@ internal sealed class SliceFreer(TierSet tiers, SliceTable table, MovingSlices m
         }
 
         List<SliceChange> changes = slices.ConvertAll(static slice => new SliceChange(slice, SliceEntry.None));
-        List<SliceEntry> places = slices.ConvertAll(slice => table[slice]);
+        List<SliceEntry> places = slices.ConvertAll(slice => _table[slice]);
         IoError error = IoError.None;
         for (int i = 0; i < places.Count && error == IoError.None; i++)
         {
-            error = await io.Unmap(places[i]);
+            error = await _io.Unmap(places[i]);
         }
 
-        bool hasLeft = error == IoError.None && (ifZero ? await table.CommitIfRoom(changes, places) : await table.CommitSurely(changes));
+        bool hasLeft = error == IoError.None && (ifZero ? await _table.CommitIfRoom(changes, places) : await _table.CommitSurely(changes));
         slices.ForEach(moves.Remove);
-        status.PlaceChanged.NotifyAll();
+        _status.PlaceChanged.NotifyAll();
         if (hasLeft)
         {
             vacator.Start(slices, places);
         }
         else
         {
-            status.SlotsFreed.NotifyAll();
+            _status.SlotsFreed.NotifyAll();
         }
 
-        return error == IoError.None && !hasLeft ? status.Fault : error;
+        return error == IoError.None && !hasLeft ? _status.Fault : error;
     }
 
     private async LaneTask<Nothing> LeaveOutUsed(List<int> slices)
     {
         for (int i = slices.Count - 1; i >= 0; i--)
         {
-            SliceEntry place = table[slices[i]];
-            if (!await io.IsZero(tiers[place.Tier], place.Slot))
+            SliceEntry place = _table[slices[i]];
+            if (!await _io.IsZero(_tiers[place.Tier], place.Slot))
             {
                 moves.Remove(slices[i]);
                 slices.RemoveAt(i);
             }
         }
 
-        status.PlaceChanged.NotifyAll();
+        _status.PlaceChanged.NotifyAll();
         return default;
     }
 }

@@ -28,8 +28,7 @@ namespace TierSpaces.Engine.Tiering;
 
 /// <summary>Moves slices to other tiers.</summary>
 internal sealed class SliceMover(
-    ILane lane, TierSet tiers, SliceTable table, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceAllocator allocator, SlicesAhead ahead,
-    SliceFreer freer, SliceIo io, TieredStatus status)
+    TieredContext store, MovingSlices moves, GracePeriods periods, SlotVacator vacator, SliceAllocator allocator, SlicesAhead ahead, SliceFreer freer)
 {
     /// <summary>Slices that join at a time.</summary>
     internal const int AtOnce = 8;
@@ -40,6 +39,12 @@ internal sealed class SliceMover(
     private const int BatchBytesMax = 64 << 20;
     private const int CopyBytes = 256 << 10;
 
+    private readonly ILane _lane = store.Lane;
+    private readonly TierSet _tiers = store.Tiers;
+    private readonly SliceTable _table = store.Table;
+    private readonly SliceIo _io = store.Io;
+    private readonly TieredStatus _status = store.Status;
+
     /// <summary>Whether moves run.</summary>
     internal bool IsRunning { get; private set; }
 
@@ -49,16 +54,16 @@ internal sealed class SliceMover(
     /// <summary>Called before each step of a move begins, with its number above.</summary>
     internal event Action<int>? StepBegins;
 
-    private int SlicesOfBatch => Math.Clamp(BatchBytesMax / tiers.Grid.Size, AtOnce, BatchMax);
+    private int SlicesOfBatch => Math.Clamp(BatchBytesMax / _tiers.Grid.Size, AtOnce, BatchMax);
 
     /// <summary>Moves slices, in order where there is room; see <see cref="TieredStore.Move"/>.</summary>
     internal async LaneTask<RepairEnd> Move(IReadOnlyList<SliceOrder> orders, IWorkPacer pacer)
     {
         bool isWhole = true;
-        List<SliceOrder> waiting = [.. orders.Chunk(BatchMax).SelectMany(part => part.OrderBy(order => table[order.Slice].Slot))];   // few long seeks
-        WorkWindow window = new(pacer, () => status.IsStopping);
+        List<SliceOrder> waiting = [.. orders.Chunk(BatchMax).SelectMany(part => part.OrderBy(order => _table[order.Slice].Slot))];   // few long seeks
+        WorkWindow window = new(pacer, () => _status.IsStopping);
         IsRunning = true;
-        while (waiting.Count > 0 && window.GoesOn && !status.IsStopping)
+        while (waiting.Count > 0 && window.GoesOn && !_status.IsStopping)
         {
             List<SliceMove> batch = await CopyBatch(waiting, window, pacer);
             if (batch.Count > 0)
@@ -73,14 +78,14 @@ internal sealed class SliceMover(
         }
 
         IsRunning = false;
-        status.SlotsFreed.NotifyAll();
-        bool isStopped = window.IsStopped || status.IsStopping;
-        return isStopped && status.Fault == IoError.None ? RepairEnd.Stopped
-            : isWhole && status.Fault == IoError.None ? RepairEnd.Done : RepairEnd.Incomplete;
+        _status.SlotsFreed.NotifyAll();
+        bool isStopped = window.IsStopped || _status.IsStopping;
+        return isStopped && _status.Fault == IoError.None ? RepairEnd.Stopped
+            : isWhole && _status.Fault == IoError.None ? RepairEnd.Done : RepairEnd.Incomplete;
     }
 
-    private bool IsPossible(SliceOrder order) => table[order.Slice] is { IsMapped: true } entry && entry.Tier != order.Tier
-        && moves.Of(order.Slice) is null && !allocator.IsAllocating(order.Slice) && !table.IsUncertain(order.Slice) && !ahead.Contains(order.Slice);
+    private bool IsPossible(SliceOrder order) => _table[order.Slice] is { IsMapped: true } entry && entry.Tier != order.Tier
+        && moves.Of(order.Slice) is null && !allocator.IsAllocating(order.Slice) && !_table.IsUncertain(order.Slice) && !ahead.Contains(order.Slice);
 
     /// <summary>Waits for slots that are being vacated; false: none is.</summary>
     private async LaneTask<bool> AwaitVacated()
@@ -90,7 +95,7 @@ internal sealed class SliceMover(
             return false;
         }
 
-        await status.SlotsFreed.Wait();
+        await _status.SlotsFreed.Wait();
         return true;
     }
 
@@ -110,7 +115,7 @@ internal sealed class SliceMover(
         }
         while (group.Count > 0 && batch.Count < SlicesOfBatch && window.GoesOn && !pacer.IsYielding);
         await window.Drain();
-        batch.FindAll(move => move.Copied < tiers.Grid.Size).ForEach(static move => move.Fail());
+        batch.FindAll(move => move.Copied < _tiers.Grid.Size).ForEach(static move => move.Fail());
         return batch;
     }
 
@@ -149,7 +154,7 @@ internal sealed class SliceMover(
     private async LaneTask<SliceMove?> Join(SliceOrder order)
     {
         StepBegins?.Invoke(1);
-        StorageTierStore tier = tiers[order.Tier];
+        StorageTierStore tier = _tiers[order.Tier];
         if (!tier.Slots.TryTake(out uint slot))
         {
             return null;
@@ -164,8 +169,8 @@ internal sealed class SliceMover(
             return null;
         }
 
-        SliceEntry target = new(order.Tier, slot, order.Reason, lane.UtcNow.UtcTicks);
-        SliceMove move = new(order.Slice, table[order.Slice], target, tier.Slots.IsClean(slot));
+        SliceEntry target = new(order.Tier, slot, order.Reason, _lane.UtcNow.UtcTicks);
+        SliceMove move = new(order.Slice, _table[order.Slice], target, tier.Slots.IsClean(slot));
         tier.Slots.SetClean(slot, false);
         moves.Add(order.Slice, move);
         return move;
@@ -178,13 +183,13 @@ internal sealed class SliceMover(
         StepBegins?.Invoke(3);
         if (!pacer.IsYielding)
         {
-            await io.LoadEntries(group);
+            await _io.LoadEntries(group);
         }
 
-        int length = Math.Min(CopyBytes, tiers.Grid.Size);
+        int length = Math.Min(CopyBytes, _tiers.Grid.Size);
         foreach (SliceMove move in group)
         {
-            for (int at = 0; at < tiers.Grid.Size && !move.HasFailed && await window.Room(); at += length)
+            for (int at = 0; at < _tiers.Grid.Size && !move.HasFailed && await window.Room(); at += length)
             {
                 window.Add(CopyRange(move, at, length), length);
             }
@@ -196,8 +201,8 @@ internal sealed class SliceMover(
     /// <summary>Copies a range. An error fails the move, not the others.</summary>
     private async LaneTask<IoError> CopyRange(SliceMove move, int at, int length)
     {
-        IoBuffer buffer = lane.Buffers.Rent(length);
-        if (!move.HasFailed && await io.Copy(move, at, buffer) == IoError.None)
+        IoBuffer buffer = _lane.Buffers.Rent(length);
+        if (!move.HasFailed && await _io.Copy(move, at, buffer) == IoError.None)
         {
             move.NoteCopied(length);
         }
@@ -206,14 +211,14 @@ internal sealed class SliceMover(
             move.Fail();
         }
 
-        lane.Buffers.Return(buffer);
+        _lane.Buffers.Return(buffer);
         return IoError.None;
     }
 
     private async LaneTask<bool> Complete(List<SliceMove> batch)
     {
         StepBegins?.Invoke(4);
-        LaneTask<Nothing>[] flushes = [.. Enumerable.Range(0, tiers.Count).Select(tier => Flush(tier, batch.FindAll(move => move.Target.Tier == tier)))];
+        LaneTask<Nothing>[] flushes = [.. Enumerable.Range(0, _tiers.Count).Select(tier => Flush(tier, batch.FindAll(move => move.Target.Tier == tier)))];
         foreach (LaneTask<Nothing> flush in flushes)
         {
             await flush;
@@ -225,7 +230,7 @@ internal sealed class SliceMover(
 
     private async LaneTask<Nothing> Flush(int tier, List<SliceMove> here)
     {
-        if (here.Exists(static move => !move.HasFailed) && await tiers[tier].Space.Flush() != IoError.None)
+        if (here.Exists(static move => !move.HasFailed) && await _tiers[tier].Space.Flush() != IoError.None)
         {
             here.ForEach(static move => move.Fail());
         }
@@ -238,7 +243,7 @@ internal sealed class SliceMover(
         List<SliceMove> whole = batch.FindAll(static move => !move.HasFailed);
         whole.ForEach(static move => move.BeginCommit());
         StepBegins?.Invoke(5);
-        if (!await table.CommitSurely(whole.ConvertAll(static move => new SliceChange(move.Slice, move.Target))))
+        if (!await _table.CommitSurely(whole.ConvertAll(static move => new SliceChange(move.Slice, move.Target))))
         {
             return default;   // either place may be the true one: the store has failed
         }
@@ -246,13 +251,13 @@ internal sealed class SliceMover(
         StepBegins?.Invoke(6);
         foreach (SliceMove move in whole)
         {
-            tiers[move.Source.Tier].Counters.NoteMovedOut();
-            tiers[move.Target.Tier].Counters.NoteMovedIn();
+            _tiers[move.Source.Tier].Counters.NoteMovedOut();
+            _tiers[move.Target.Tier].Counters.NoteMovedIn();
             SlicesMoved++;
         }
 
         batch.ForEach(move => moves.Remove(move.Slice));
-        status.PlaceChanged.NotifyAll();
+        _status.PlaceChanged.NotifyAll();
         vacator.Start(batch.ConvertAll(static move => move.Slice), batch.ConvertAll(static move => move.HasFailed ? move.Target : move.Source));
         batch.ForEach(move => freer.FreeDeferred(move.Slice));
         return default;

@@ -17,7 +17,7 @@ namespace TierSpaces.Engine.Tiering;
 //  5. They take at most half of the room of their tier that is free but for them.
 
 /// <summary>The slices that were given a place ahead of their first write.</summary>
-internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, SliceIo io, TieredStatus status)
+internal sealed class SlicesAhead(TieredContext store)
 {
     /// <summary>Part of the free room of a tier that they may take: one of so many.</summary>
     internal const int PartOfRoom = 2;
@@ -27,6 +27,11 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
 
     private const int ConfirmedAtOnce = 256;   // in one commit, about
 
+    private readonly ILane _lane = store.Lane;
+    private readonly TierSet _tiers = store.Tiers;
+    private readonly SliceTable _table = store.Table;
+    private readonly SliceIo _io = store.Io;
+    private readonly TieredStatus _status = store.Status;
     private readonly HashSet<int> _slices = [];
     private readonly HashSet<int> _leaving = [];   // those that a task takes back so that a tier has room
     private readonly Queue<(long Ns, List<int> Slices)> _batches = new();   // by the time of their commit
@@ -53,7 +58,7 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
             return false;
         }
 
-        tiers[table[slice].Tier].Counters.NoteNotAhead();
+        _tiers[_table[slice].Tier].Counters.NoteNotAhead();
         return true;
     }
 
@@ -70,10 +75,10 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
         foreach (int slice in slices)
         {
             _slices.Add(slice);
-            tiers[table[slice].Tier].Counters.NoteAhead();
+            _tiers[_table[slice].Tier].Counters.NoteAhead();
         }
 
-        _batches.Enqueue((lane.NowNs, slices));
+        _batches.Enqueue((_lane.NowNs, slices));
         if (!_isWatching)
         {
             _isWatching = true;
@@ -84,7 +89,7 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
     /// <summary>Starts finding out what was written of the places that an earlier opening gave ahead. Called once, at the opening.</summary>
     internal void ResolveLeftovers()
     {
-        List<int> left = [.. table.Map.Enumerate().Where(static place => place.Entry.Reason == SliceReason.Ahead).Select(static place => place.Slice)];
+        List<int> left = [.. _table.Map.Enumerate().Where(static place => place.Entry.Reason == SliceReason.Ahead).Select(static place => place.Slice)];
         if (left.Count > 0)
         {
             _hasLeftovers = true;
@@ -97,18 +102,18 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
     /// </summary>
     internal async LaneTask<bool> GiveBack(int tier)
     {
-        if (tiers[tier].Counters.SlicesAhead == 0)
+        if (_tiers[tier].Counters.SlicesAhead == 0)
         {
             if (_givingBack > 0)
             {
-                await status.SlotsFreed.Wait();
+                await _status.SlotsFreed.Wait();
                 return true;
             }
 
             return false;
         }
 
-        await GiveBack(_slices.Where(slice => table[slice].Tier == tier));
+        await GiveBack(_slices.Where(slice => _table[slice].Tier == tier));
         return true;
     }
 
@@ -118,7 +123,7 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
         await GiveBack(_slices);
         while (_hasLeftovers)
         {
-            await status.SlotsFreed.Wait();
+            await _status.SlotsFreed.Wait();
         }
 
         return default;
@@ -133,24 +138,24 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
         await Resolve(all, []);
         _givingBack--;
         _leaving.ExceptWith(all);
-        status.SlotsFreed.NotifyAll();
+        _status.SlotsFreed.NotifyAll();
         return default;
     }
 
     private async LaneTask Watch()
     {
-        while (_batches.TryPeek(out (long Ns, List<int> Slices) batch) && !status.IsStopping)
+        while (_batches.TryPeek(out (long Ns, List<int> Slices) batch) && !_status.IsStopping)
         {
-            long waitNs = batch.Ns + KeptNs - lane.NowNs;
+            long waitNs = batch.Ns + KeptNs - _lane.NowNs;
             if (waitNs > 0)
             {
-                await lane.Delay(waitNs);
+                await _lane.Delay(waitNs);
                 continue;
             }
 
             List<int> unwritten = [];
             List<int> written = [];
-            while (_batches.TryPeek(out batch) && batch.Ns + KeptNs <= lane.NowNs && unwritten.Count + written.Count < ConfirmedAtOnce)
+            while (_batches.TryPeek(out batch) && batch.Ns + KeptNs <= _lane.NowNs && unwritten.Count + written.Count < ConfirmedAtOnce)
             {
                 List<int> slices = _batches.Dequeue().Slices;
                 slices.RemoveAll(_leaving.Contains);
@@ -165,14 +170,14 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
 
     private async LaneTask ResolveLeftovers(List<int> left)
     {
-        for (int at = 0; at < left.Count && !status.IsStopping; at += ConfirmedAtOnce)
+        for (int at = 0; at < left.Count && !_status.IsStopping; at += ConfirmedAtOnce)
         {
             List<int> unwritten = [];
             List<int> written = [];
             foreach (int slice in left.GetRange(at, Math.Min(ConfirmedAtOnce, left.Count - at)))
             {
-                SliceEntry place = table[slice];
-                bool isZero = place.IsMapped && await io.IsZero(tiers[place.Tier], place.Slot);
+                SliceEntry place = _table[slice];
+                bool isZero = place.IsMapped && await _io.IsZero(_tiers[place.Tier], place.Slot);
                 (isZero ? unwritten : written).Add(slice);
             }
 
@@ -180,12 +185,12 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
         }
 
         _hasLeftovers = false;
-        status.SlotsFreed.NotifyAll();
+        _status.SlotsFreed.NotifyAll();
     }
 
     private async LaneTask<Nothing> Resolve(List<int> unwritten, List<int> written)
     {
-        for (int at = 0; at < unwritten.Count && !status.IsStopping; at += SliceFreer.AtOnce)
+        for (int at = 0; at < unwritten.Count && !_status.IsStopping; at += SliceFreer.AtOnce)
         {
             await _freeUnwritten!(unwritten.GetRange(at, Math.Min(SliceFreer.AtOnce, unwritten.Count - at)).FindAll(IsMarked));
         }
@@ -196,5 +201,5 @@ internal sealed class SlicesAhead(ILane lane, TierSet tiers, SliceTable table, S
         return default;
     }
 
-    private bool IsMarked(int slice) => table[slice] is { IsMapped: true, Reason: SliceReason.Ahead };
+    private bool IsMarked(int slice) => _table[slice] is { IsMapped: true, Reason: SliceReason.Ahead };
 }

@@ -15,11 +15,15 @@ namespace TierSpaces.Engine.Tiering;
 //  2. A slot counts as clean only if step 2 succeeded and the space has entries that keep its zeros when it is punched.
 
 /// <summary>Empties slots that the slice map has left, and frees them.</summary>
-internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods periods, SliceIo io, TieredStatus status)
+internal sealed class SlotVacator(TieredContext store, GracePeriods periods)
 {
     /// <summary>Slice number of a slot whose slice is unknown. Such slots do not count as the disk's.</summary>
     private const int NoSlice = SlicesMapped.SystemSlices;
 
+    private readonly TierSet _tiers = store.Tiers;
+    private readonly SliceTable _table = store.Table;
+    private readonly SliceIo _io = store.Io;
+    private readonly TieredStatus _status = store.Status;
     private int _running;   // tasks after which slots may be free
 
     /// <summary>Whether tasks run after which slots may be free.</summary>
@@ -32,7 +36,7 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
     internal void End()
     {
         _running--;
-        status.SlotsFreed.NotifyAll();
+        _status.SlotsFreed.NotifyAll();
     }
 
     /// <summary>Starts vacating the former places of slices.</summary>
@@ -47,7 +51,7 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
     /// opening.
     /// </summary>
     internal void VacateLeftovers() =>
-        VacateLeftovers(Enumerable.Range(0, tiers.Count).SelectMany(tier => Enumerable.Range(0, tiers[tier].Rows).Select(row => (tier, row))));
+        VacateLeftovers(Enumerable.Range(0, _tiers.Count).SelectMany(tier => Enumerable.Range(0, _tiers[tier].Rows).Select(row => (tier, row))));
 
     // Not where a first write would find no other slot meanwhile and go to a slower tier.
     private void VacateLeftovers(IEnumerable<(int Tier, int Row)> rows)
@@ -55,7 +59,7 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
         List<SliceEntry> places = [];
         foreach ((int index, int row) in rows)
         {
-            StorageTierStore tier = tiers[index];
+            StorageTierStore tier = _tiers[index];
             List<uint> slots = [.. tier.LeftoversIn(row)];
             if (tier.Slots.Count - tier.Slots.Taken - slots.Count >= tier.RowSlots)
             {
@@ -77,12 +81,12 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
         IoError error = IoError.None;
         for (int i = 0; i < places.Count && error == IoError.None; i++)
         {
-            error = tiers.SpaceOf(places[i]).Shape.Checksums ? await io.Unmap(places[i]) : IoError.None;
+            error = _tiers.SpaceOf(places[i]).Shape.Checksums ? await _io.Unmap(places[i]) : IoError.None;
         }
 
-        for (int tier = 0; tier < tiers.Count && error == IoError.None; tier++)
+        for (int tier = 0; tier < _tiers.Count && error == IoError.None; tier++)
         {
-            error = places.Exists(place => place.Tier == tier) ? await tiers[tier].Space.Flush() : IoError.None;
+            error = places.Exists(place => place.Tier == tier) ? await _tiers[tier].Space.Flush() : IoError.None;
         }
 
         if (error == IoError.None)
@@ -92,8 +96,8 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
 
         for (int i = 0; i < places.Count; i++)
         {
-            StorageTierStore tier = tiers[places[i].Tier];
-            SliceEntry now = table[slices[i]];
+            StorageTierStore tier = _tiers[places[i].Tier];
+            SliceEntry now = _table[slices[i]];
             Invariant.That(
                 !now.IsMapped || now.Tier != places[i].Tier || now.Slot != places[i].Slot, "A slot is given to another slice only after the map has left it.");
             tier.Slots.SetClean(places[i].Slot, error == IoError.None && tier.Space.Shape.Checksums);   // else what was punched may read as anything
@@ -101,19 +105,19 @@ internal sealed class SlotVacator(TierSet tiers, SliceTable table, GracePeriods 
             tier.Slots.Release(places[i].Slot);
         }
 
-        if (error == IoError.None && !status.IsClosing)
+        if (error == IoError.None && !_status.IsClosing)
         {
-            VacateLeftovers(places.Select(place => (place.Tier, tiers[place.Tier].RowOf(place.Slot))).Distinct());
+            VacateLeftovers(places.Select(place => (place.Tier, _tiers[place.Tier].RowOf(place.Slot))).Distinct());
         }
 
         End();
-        status.PlaceChanged.NotifyAll();
+        _status.PlaceChanged.NotifyAll();
     }
 
     /// <summary>Gives what is under slots back to the disks, side by side: a batch has as many slots as are to move at a time.</summary>
     private async LaneTask<Nothing> Punch(List<SliceEntry> places)
     {
-        List<LaneTask<Nothing>> punches = places.ConvertAll(place => tiers.SpaceOf(place).Punch(tiers.AddressOf(place, 0), tiers.Grid.Size));
+        List<LaneTask<Nothing>> punches = places.ConvertAll(place => _tiers.SpaceOf(place).Punch(_tiers.AddressOf(place, 0), _tiers.Grid.Size));
         foreach (LaneTask<Nothing> punch in punches)
         {
             await punch;

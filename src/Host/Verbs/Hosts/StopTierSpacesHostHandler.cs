@@ -51,7 +51,7 @@ internal sealed class StopTierSpacesHostHandler(HostServices services)
     {
         foreach (AttachRecord record in services.Attachments.Records())
         {
-            foreach (string remark in await services.TakeAwayAsync(record.UniqueId, isServed: true).ConfigureAwait(false))
+            foreach (string remark in await services.Connections.TakeAwayAsync(record.UniqueId, isServed: true).ConfigureAwait(false))
             {
                 reply.Warn(remark);
             }

@@ -27,7 +27,7 @@ internal sealed class RegisterPhysicalDiskHandler(HostServices services)
 
         if (!reply.IsWhatIf)
         {
-            await services.AttachConnectedAsync().ConfigureAwait(false);
+            await services.Startup.AttachConnectedAsync().ConfigureAwait(false);
         }
     }
 }

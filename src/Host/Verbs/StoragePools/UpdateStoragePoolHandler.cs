@@ -23,7 +23,7 @@ internal sealed class UpdateStoragePoolHandler(HostServices services) : VerbHand
         UpdateStoragePoolRequest request, ReplyBuilder<StoragePoolInfo> reply, CancellationToken cancellation)
     {
         await reply.DoAsync(
-            "Look at every registered physical disk again and open the storage pools that can be opened now", services.LookAgainAsync).ConfigureAwait(false);
+            "Look at every registered physical disk again and open the storage pools that can be opened now", services.Startup.LookAgainAsync).ConfigureAwait(false);
         Selector<StoragePoolTarget> pools = (await Catalogue.ReadAsync(services).ConfigureAwait(false)).Pools;
         foreach (StoragePoolTarget pool in pools.Select(request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {

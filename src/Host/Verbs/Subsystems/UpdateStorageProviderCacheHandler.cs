@@ -23,7 +23,7 @@ internal sealed class UpdateStorageProviderCacheHandler(HostServices services) :
         if (isMeant && (request.DiscoveryLevel ?? DiscoveryLevel.Full) >= DiscoveryLevel.Level3)
         {
             await reply.DoAsync(
-                "Look at every registered physical disk again and open the storage pools that can be opened now", services.LookAgainAsync).ConfigureAwait(false);
+                "Look at every registered physical disk again and open the storage pools that can be opened now", services.Startup.LookAgainAsync).ConfigureAwait(false);
         }
     }
 }

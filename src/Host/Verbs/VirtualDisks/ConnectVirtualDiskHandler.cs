@@ -20,7 +20,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
             string lane = request.Lane is { } number ? $" on lane {number}" : "";
             await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}'{lane} and attach it where the machine allows it", async () =>
             {
-                services.RequireMethod(disk, request.AttachMethod);
+                services.Connections.RequireMethod(disk, request.AttachMethod);
                 ListenRecord? address = services.Listeners.Check(disk, request.ListenAddress, request.TlsCertificatePath);
                 string id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
                 bool isNew = services.Attachments.OutcomeOf(id) is null;
@@ -29,7 +29,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                     services.Attachments.SetMethod(id, request.AttachMethod);
                 }
 
-                VirtualDiskStatus connected = await services.ConnectAsync(
+                VirtualDiskStatus connected = await services.Connections.ConnectAsync(
                     disk.Description.Id.Value, request.Force, request.Lane, request.AttachMethod).ConfigureAwait(false);
                 connected.Remarks.ToList().ForEach(reply.Warn);
                 await ListenAsync(connected, address, reply).ConfigureAwait(false);
@@ -47,8 +47,8 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                 reply.Add(request.PassThru ? [info] : []);
             }, () =>
             {
-                services.Paths.CheckSocketPath(services.SocketOf(disk.Description.Id.Value));
-                services.RequireMethod(disk, request.AttachMethod);
+                services.Paths.CheckSocketPath(services.Paths.SocketOf(disk.Description.Id.Value));
+                services.Connections.RequireMethod(disk, request.AttachMethod);
                 services.Listeners.Check(disk, request.ListenAddress, request.TlsCertificatePath);
                 return services.Subsystem.VirtualDisks.CheckConnectAsync(disk.Description.Id.Value, request.Force, request.Lane);
             }).ConfigureAwait(false);

@@ -38,12 +38,12 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
         {
             await reply.TryDoAsync($"Remove {record.Device}, the device of virtual disk '{record.FriendlyName}', which is gone", async () =>
             {
-                foreach (string remark in await services.TakeAwayAsync(record.UniqueId, isServed: false).ConfigureAwait(false))
+                foreach (string remark in await services.Connections.TakeAwayAsync(record.UniqueId, isServed: false).ConfigureAwait(false))
                 {
                     reply.Warn(remark);
                 }
 
-                await services.ForgetConnectionAsync(record.UniqueId).ConfigureAwait(false);
+                await services.Connections.ForgetAsync(record.UniqueId).ConfigureAwait(false);
             }).ConfigureAwait(false);
         }
     }
@@ -68,7 +68,7 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
     private async Task<VirtualDiskStatus> DisconnectInUseAsync(VirtualDiskStatus disk, string id, ReplyBuilder<VirtualDiskInfo> reply)
     {
         bool isServed = disk.SocketPath.Length > 0;
-        foreach (string remark in await services.TakeAwayAsync(id, isServed).ConfigureAwait(false))
+        foreach (string remark in await services.Connections.TakeAwayAsync(id, isServed).ConfigureAwait(false))
         {
             reply.Warn(remark);
         }
@@ -92,7 +92,7 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
 
     private Task<VirtualDiskStatus> DisconnectAsync(VirtualDiskStatus disk, string id)
     {
-        services.Detach(id);
+        services.Connections.Detach(id);
         return EndAsync(disk, id);
     }
 
@@ -102,12 +102,12 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
         try
         {
             VirtualDiskStatus ended = await services.Subsystem.VirtualDisks.DisconnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
-            await services.ForgetConnectionAsync(id).ConfigureAwait(false);
+            await services.Connections.ForgetAsync(id).ConfigureAwait(false);
             return ended;
         }
         catch (ManagementException) when (disk.SocketPath.Length > 0)
         {
-            services.Attach(disk);
+            services.Connections.Attach(disk);
             throw;
         }
     }

@@ -12,7 +12,7 @@ internal sealed class GetVirtualDiskHandler(HostServices services) : VerbHandler
     protected override async Task HandleAsync(
         GetVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply, CancellationToken cancellation)
     {
-        await services.WaitForDevicesAsync().ConfigureAwait(false);
+        await services.Startup.WaitAsync().ConfigureAwait(false);
         Catalogue all = await Catalogue.ReadAsync(services).ConfigureAwait(false);
         IEnumerable<VirtualDiskStatus> disks = request.PhysicalDisk is { } physical
             ? On(all, all.Disks.One(physical), request)

@@ -49,7 +49,7 @@ internal static class GrownDevice
             return false;
         }
 
-        services.Attach(disk, Enum.Parse<AttachMethod>(method));
+        services.Connections.Attach(disk, Enum.Parse<AttachMethod>(method));
         if (services.Attachments.OutcomeOf(id) is { DevicePath: null, Reason: { } reason })
         {
             warn($"{reason} Connect-VirtualDisk tries again.");

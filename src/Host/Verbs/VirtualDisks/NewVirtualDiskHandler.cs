@@ -48,14 +48,14 @@ internal sealed class NewVirtualDiskHandler(HostServices services) : VerbHandler
     private async Task<VirtualDiskStatus> AttachAsync(VirtualDiskStatus disk, Action<string> warn)
     {
         string name = disk.Description.FriendlyName;
-        if (disk.Description.IsManualAttach || !services.AttachesNewDisks)
+        if (disk.Description.IsManualAttach || !services.Settings.AttachesNewDisks)
         {
             return disk;
         }
 
         try
         {
-            VirtualDiskStatus attached = await services.ConnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
+            VirtualDiskStatus attached = await services.Connections.ConnectAsync(disk.Description.Id.Value).ConfigureAwait(false);
             if (services.Attachments.OutcomeOf(Identifiers.OfVirtualDisk(disk.Description.Id.Value))is { DevicePath: null, Reason: { } reason })
             {
                 warn($"{reason} Virtual disk '{name}' is served at {VirtualDiskMapping.NbdUri(name, attached.SocketPath)}");

@@ -39,16 +39,16 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
     /// <summary>A virtual disk that is not removed gets its block device back.</summary>
     private async Task<bool> RemoveAsync(VirtualDiskStatus disk, string id)
     {
-        services.Detach(id);
+        services.Connections.Detach(id);
         try
         {
             bool removed = await services.Subsystem.VirtualDisks.RemoveAsync(disk.Description.Id.Value).ConfigureAwait(false);
-            await services.ForgetConnectionAsync(id).ConfigureAwait(false);
+            await services.Connections.ForgetAsync(id).ConfigureAwait(false);
             return removed;
         }
         catch (ManagementException) when (disk.SocketPath.Length > 0)
         {
-            services.Attach(disk);
+            services.Connections.Attach(disk);
             throw;
         }
     }
