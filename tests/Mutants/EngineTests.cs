@@ -10,6 +10,7 @@ namespace TierSpaces.Mutants;
 /// </summary>
 public sealed class EngineTests : IDisposable
 {
+    private static readonly TimeSpan s_longest = TimeSpan.FromMinutes(10);   // of processor time, without a mutant
     private static readonly string[] s_folders =
         ["Primitives", "Formats", "Journals", "Pools", "Resiliency", "Caching", "Tiering", "VirtualDisks", "Jobs", "Management"];
 
@@ -31,7 +32,7 @@ public sealed class EngineTests : IDisposable
     private static string Tests => Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../../../Engine.Tests/bin/Release/net8.0"));
 
     /// <summary>Copies the tests beside the planted engine and runs each class without a mutant.</summary>
-    public async Task MeasureAsync()
+    public async Task MeasureAsync(ParallelOptions jobs)
     {
         foreach (string file in Directory.GetFiles(Tests).Where(file => Path.GetFileName(file) != "TierSpaces.Engine.dll"))
         {
@@ -40,29 +41,33 @@ public sealed class EngineTests : IDisposable
 
         File.Copy(_engine, Path.Combine(_folder, "TierSpaces.Engine.dll"));
         string sources = Path.GetFullPath(Path.Combine(Tests, "../../.."));
-        foreach (string file in s_folders.SelectMany(folder => Directory.GetFiles(Path.Combine(sources, folder), "*Tests.cs", SearchOption.AllDirectories))
-            .Order())
+        IEnumerable<string> classes = s_folders
+            .SelectMany(folder => Directory.GetFiles(Path.Combine(sources, folder), "*Tests.cs", SearchOption.AllDirectories))
+            .Select(static file => Path.GetFileNameWithoutExtension(file)).Where(name => _only.Length == 0 || _only.Contains(name));
+        await Parallel.ForEachAsync(classes, jobs, async (name, _) => await MeasureAsync(name));
+        _classes.Sort((a, b) => a.Time.CompareTo(b.Time));
+    }
+
+    private async Task MeasureAsync(string name)
+    {
+        string reached = Path.Combine(_folder, $"reached-{name}");
+        (string failed, TimeSpan time) = await RunAsync(0, ["-class", $"*.{name}"], reached, s_longest);
+        if (failed.Length > 0)   // once: that may be the machine's
         {
-            string name = Path.GetFileNameWithoutExtension(file);
-            if (_only.Length > 0 && !_only.Contains(name))
-            {
-                continue;
-            }
-
-            string reached = Path.Combine(_folder, "reached");
-            File.Delete(reached);
-            (string failed, TimeSpan time) = await RunAsync(0, ["-class", $"*.{name}"], reached, TimeSpan.FromMinutes(10));
-            if (failed.Length > 0)
-            {
-                throw new InvalidOperationException($"The tests fail without a mutant: {failed}");
-            }
-
-            int[] places = [.. (await File.ReadAllTextAsync(reached)).Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(int.Parse)];
-            Console.WriteLine($"{name}: {time.TotalSeconds:F0} s, {places.Length} places");
-            _classes.Add(new TestClass(name, time, [.. places]));
+            (failed, time) = await RunAsync(0, ["-class", $"*.{name}"], reached, s_longest);
         }
 
-        _classes.Sort((a, b) => a.Time.CompareTo(b.Time));
+        if (failed.Length > 0)
+        {
+            throw new InvalidOperationException($"The tests fail without a mutant: {failed}");
+        }
+
+        int[] places = [.. (await File.ReadAllTextAsync(reached)).Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(int.Parse)];
+        Console.WriteLine($"{name}: {time.TotalSeconds:F0} s, {places.Length} places");
+        lock (_classes)
+        {
+            _classes.Add(new TestClass(name, time, [.. places]));
+        }
     }
 
     /// <summary>Runs the classes that reach a mutant, until a test fails, and fails again: one failure may be the machine's.</summary>

@@ -121,8 +121,9 @@ public sealed class MutantSession
 
     private async Task TestAsync(Mutant[] left)
     {
-        await _tests.MeasureAsync();
-        await Parallel.ForEachAsync(left, new ParallelOptions { MaxDegreeOfParallelism = _jobs }, async (mutant, _) =>
+        ParallelOptions jobs = new() { MaxDegreeOfParallelism = _jobs };
+        await _tests.MeasureAsync(jobs);
+        await Parallel.ForEachAsync(left, jobs, async (mutant, _) =>
         {
             MutantResult result = await _tests.RunAsync(mutant, _run.Mutants.ToList().IndexOf(mutant) + 1);
             Console.WriteLine(result.IsNoticed ? $"noticed: {mutant.Name}: {result.How}" : $"NOT NOTICED: {mutant.Name}");

@@ -80,6 +80,7 @@ public sealed class StorageJob
     private long _stepAhead;        // bytes of the step under way, as known before its first piece
     private long _stepsAhead;       // bytes of the steps after it, as known when it began
     private bool _hasBegunStep;     // its first piece has begun: the step keeps its total itself
+    private long _total;            // of a job that has ended: what it did where it has completed, else what there was to do
 
     internal StorageJob(ILane lane, JobSpec spec, JobPacer pacer)
     {
@@ -135,8 +136,8 @@ public sealed class StorageJob
     /// Bytes there are to go through, as far as was known when the step under way began; never less than <see cref="BytesProcessed"/>. Asking for it walks over
     /// nothing.
     /// </summary>
-    public long BytesTotal => HasEnded ? BytesProcessed
-        : Math.Max(BytesProcessed, _doneInSteps + (_hasBegunStep && Step is { BytesTotal: >= 0 and var total } ? total : _stepAhead) + _stepsAhead);
+    public long BytesTotal => HasEnded ? _total : Math.Max(
+        BytesProcessed, _doneInSteps + (_hasBegunStep && Step is { BytesTotal: >= 0 and var total } ? total : _stepAhead) + _stepsAhead);
 
     /// <summary>Percent done, 0 to 100; 100 only when it has completed.</summary>
     public int PercentComplete => State == JobState.Completed ? 100 : BytesTotal == 0 ? 0 : (int)Math.Min(99, BytesProcessed * 100.0 / BytesTotal);
@@ -309,6 +310,7 @@ public sealed class StorageJob
             await _spec.Save(null);
         }
 
+        _total = end == JobState.Completed ? BytesProcessed : BytesTotal;
         await EndSteps();
         _endNs = _lane.NowNs;
         Status = end == JobState.Completed ? string.Join("; ", _spec.Steps.Select(step => step.Outcome).Where(text => text.Length > 0)) : Status;

@@ -51,6 +51,7 @@ public sealed class StorageJobTests
         _lane.Run(stop);
 
         Assert.Equal((JobState.Terminated, 1, 1L << 20), (job.State, step.Pieces, job.BytesProcessed));
+        Assert.Equal((1, 100L << 20), (job.PercentComplete, job.BytesTotal));   // how much of it was done stays to be read
         Assert.Null(_saved[^1]);
     }
 
