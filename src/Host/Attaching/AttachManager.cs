@@ -87,6 +87,12 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     public AttachRecord[] Broken() => [.. store.Read().Where(record => _outcomes.ContainsKey(record.UniqueId)
         && attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.IsIntact(record) == false)];
 
+    /// <summary>Returns the record of a device of an earlier host that is broken; null where it is whole, or there is none.</summary>
+    public AttachRecord? BrokenRecordOf(string uniqueId) => store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is { } record
+        && attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.IsIntact(record) != true
+            ? record
+            : null;
+
     /// <summary>Whether requests of a device are answered now. One that does not answer is not to be opened: that may take until it does.</summary>
     public bool Answers(AttachRecord record) =>
         _outcomes.ContainsKey(record.UniqueId) && attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.Answers(record) == true;

@@ -35,6 +35,32 @@ internal sealed class DiskConnections(
         }
     }
 
+    /// <summary>
+    /// Makes a new device of a virtual disk whose device is broken. Drive letters and access paths of its volumes are taken from the broken one, to be mounted
+    /// again. What others have mounted stays as it is and reports errors, since writes of its users would go elsewhere without a word.
+    /// </summary>
+    /// <param name="disk">Virtual disk.</param>
+    /// <param name="broken">Record of the broken device.</param>
+    /// <param name="cause">The cause, for the log.</param>
+    public async Task AttachAgainAsync(VirtualDiskStatus disk, AttachRecord broken, string cause)
+    {
+        string uniqueId = broken.UniqueId;
+        HostLog.Write($"{broken.Device}, the device of virtual disk '{broken.FriendlyName}', is broken: {cause}. A new one is made.");
+        using IDisposable gate = await volumes.Gates.EnterAsync(uniqueId, "The renewal of its device").ConfigureAwait(false);
+        HashSet<string> ours = [.. volumes.Store.Read().Mounts.Where(mount => mount.VirtualDisk == uniqueId).Select(static mount => mount.Path)];
+        foreach (string remark in await volumes.Release.UnmountAsync(broken.Device, ours.Contains).ConfigureAwait(false))
+        {
+            HostLog.Write(remark);
+        }
+
+        foreach (string place in LoopFile.IsOf(broken) ? BlockDevice.MountPoints(broken.Device) : [])   // else the kernel has given its name away
+        {
+            HostLog.Write($"{broken.Device}: {place} is still mounted on it and reports errors: umount {place}, then mount the new device there.");
+        }
+
+        Attach(disk);
+    }
+
     /// <summary>Serves a virtual disk and makes a device of it where the machine allows it; mounts on it stay as they are.</summary>
     /// <param name="disk">Virtual disk.</param>
     /// <param name="force">Whether what a lost write cache of it held is given up; the remarks say what that was.</param>

@@ -68,7 +68,7 @@ internal sealed class StartupAttachment(HostServices services, Task started)
             if (disk.SocketPath.Length > 0 && services.Attachments.OutcomeOf(uniqueId) is null)
             {
                 await services.Listeners.RestoreAsync(disk).ConfigureAwait(false);
-                TryAttach(disk);
+                await TryAttachAsync(disk, uniqueId).ConfigureAwait(false);
                 hasNew = true;
             }
         }
@@ -104,10 +104,16 @@ internal sealed class StartupAttachment(HostServices services, Task started)
         }
     });
 
-    private void TryAttach(VirtualDiskStatus disk)
+    private async Task TryAttachAsync(VirtualDiskStatus disk, string uniqueId)
     {
         try
         {
+            if (services.Attachments.BrokenRecordOf(uniqueId) is { } broken)
+            {
+                await services.Connections.AttachAgainAsync(disk, broken, "what served it has ended").ConfigureAwait(false);
+                return;
+            }
+
             services.Connections.Attach(disk);
         }
         catch (Exception e)

@@ -78,15 +78,7 @@ internal sealed class DeviceWatch(HostServices services)
         }
 
         _renewed[uniqueId] = Stopwatch.GetTimestamp();
-        HostLog.Write($"{broken.Device}, the device of virtual disk '{broken.FriendlyName}', is broken: {broken.Method} ended. A new one is made.");
-        using IDisposable gate = await services.Volumes.Gates.EnterAsync(uniqueId, "The renewal of its device").ConfigureAwait(false);
-        HashSet<string> ours = [.. services.Volumes.Store.Read().Mounts.Where(mount => mount.VirtualDisk == uniqueId).Select(static mount => mount.Path)];
-        foreach (string remark in await services.Volumes.Release.UnmountAsync(broken.Device, ours.Contains).ConfigureAwait(false))
-        {
-            HostLog.Write(remark);
-        }
-
-        services.Connections.Attach(disk);
+        await services.Connections.AttachAgainAsync(disk, broken, $"{broken.Method} ended").ConfigureAwait(false);
         services.Volumes.RestoreLater(services, uniqueId);
     }
 }

@@ -4,6 +4,7 @@ using System.Text.Json.Nodes;
 using TierSpaces.Contracts;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Volumes;
 
 namespace TierSpaces.Host.Tests.Volumes;
 
@@ -113,6 +114,39 @@ public sealed class AttachedDiskTests : IDisposable
         Tool.Run("sync", "-f", Letter);
         Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
         Assert.Equal("after", File.ReadAllText(Path.Combine(Letter, "g")));
+    }
+
+    // Both at once are what FUSE devices do not survive: what was mounted on them is dead, and may hide the volume or keep it from being mounted.
+    [Fact]
+    public void Volumes_leave_the_device_that_lost_its_host_and_its_supervisor()
+    {
+        Prepare();
+        string dead = VolumeOn("Data");
+        string others = Directory.CreateDirectory(Path.Combine(_scratch.Root, "others")).FullName;
+        Tool.Run("mount", "--bind", Letter, others);
+        Tool.Run("sync", "-f", Letter);
+        (int host, int supervisor) = _scratch.Pair();
+        Tool.Run("kill", "-STOP", $"{host}");   // so that it starts no other supervisor between the two kills
+        Tool.Run("kill", "-9", $"{supervisor}", $"{host}");
+        Scratch.Eventually("nothing serves the device", () => !Scratch.IsAlive(host));
+
+        Ok("start");
+        try
+        {
+            Scratch.Eventually("the volume is mounted again", () => MountTable.Read().Count(mount => mount.Path == Letter) == 1
+                && MountTable.Read().Any(mount => mount.Path == Letter && mount.Source != MountTable.Read().First(mount => mount.Path == others).Source));
+            Assert.Equal("data", File.ReadAllText(Path.Combine(Letter, "f")));
+            File.WriteAllText(Path.Combine(Letter, "g"), "after");
+            Assert.Contains($"{dead}, the device of virtual disk 'Data', is broken", File.ReadAllText(_scratch.Paths.Log));
+            Assert.Contains($"{others} is still mounted on it and reports errors: umount {others}", File.ReadAllText(_scratch.Paths.Log));
+        }
+        finally
+        {
+            Tool.Run("umount", "-l", others);
+        }
+
+        Ok("Disconnect-VirtualDisk", "Data");
+        Assert.Empty(MountTable.Read().Where(mount => mount.Path == Letter));
     }
 
     // Their devices ask for the export by the friendly name, and would never find it again.

@@ -22,6 +22,7 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
 {
     private static readonly TimeSpan s_beginTimeout = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan s_releaseTimeout = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan s_mountedTimeout = TimeSpan.FromMilliseconds(500);
 
     private readonly ConcurrentDictionary<string, int> _descriptors = [];        // of this host, by virtual disk
     private readonly ConcurrentDictionary<string, FuseChannel> _channels = [];   // what this host serves, by virtual disk
@@ -102,15 +103,17 @@ internal sealed class FuseAttacher(IDeviceServer server, IKeptDescriptors? kept)
             MountCalls.Abort(place);   // what waits for it gets an error: else nothing could open the loop device, not even to end it
         }
 
+        TimeSpan timeout = s_releaseTimeout;
         if (LoopFile.IsOf(record))
         {
+            timeout = BlockDevice.IsClaimed(record.Device) ? s_mountedTimeout : timeout;
             Tool.Run("losetup", "--detach", record.Device);
         }
 
-        // The loop device is released when its last user has closed it; until then the file below is busy.
+        // The loop device is released when its last user has closed it, and while it is mounted it has one; until then the file below is busy.
         for (Stopwatch watch = Stopwatch.StartNew(); BlockDevice.IsMountPoint(place) && !MountCalls.TryUnmount(place); Thread.Sleep(5))
         {
-            if (watch.Elapsed > s_releaseTimeout)
+            if (watch.Elapsed > timeout)
             {
                 MountCalls.UnmountLater(place);
                 break;
