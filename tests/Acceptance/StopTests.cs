@@ -20,6 +20,32 @@ public sealed class StopTests : IDisposable
 
     public void Dispose() => _home.Dispose();
 
+    [Fact]
+    public void A_disk_with_clients_is_not_removed_and_disconnecting_it_names_them()
+    {
+        _home.NewPool("1GB");
+        NewDisk("Served", "NbdUri");
+        string us = $"process {Environment.ProcessId} (";
+        using (NbdClient client = new NbdClient(_home.UriOf("Served")))
+        {
+            Answer refused = _home.Try("Remove-VirtualDisk", "Served", "-Confirm:$false");
+            Assert.NotEqual(0, refused.ExitCode);
+            Assert.Contains("StorageWMI 6", refused.Text, StringComparison.Ordinal);
+            Assert.Contains($"Virtual disk 'Served' has NBD clients: {us}", refused.Text, StringComparison.Ordinal);
+            Assert.Contains("Disconnect-VirtualDisk 'Served'", refused.Text, StringComparison.Ordinal);
+            client.Send(1, NbdClient.Write, 0, 0, 4096, new byte[4096]);
+            Assert.Equal((1UL, 0U), client.NextAnswer());   // nothing was changed
+
+            Answer disconnected = _home.Try("Disconnect-VirtualDisk", "Served");
+            Assert.Equal(0, disconnected.ExitCode);
+            Assert.Contains($"Virtual disk 'Served': NBD clients lost the connection: {us}", disconnected.Text, StringComparison.Ordinal);
+        }
+
+        _home.Run("Connect-VirtualDisk", "-FriendlyName", "Served", "-AttachMethod", "NbdUri");
+        new NbdClient(_home.UriOf("Served")).Dispose();
+        _home.Run("Remove-VirtualDisk", "-FriendlyName", "Served", "-Confirm:$false");   // one that has gone is in nobody's way
+    }
+
     [Theory]
     [InlineData("Fuse")]
     [InlineData("NbdFuse")]

@@ -146,7 +146,7 @@ public sealed class AttachedDiskTests : IDisposable
         }
 
         Ok("Disconnect-VirtualDisk", "Data");
-        Assert.Empty(MountTable.Read().Where(mount => mount.Path == Letter));
+        Assert.DoesNotContain(MountTable.Read(), mount => mount.Path == Letter);
     }
 
     // Their devices ask for the export by the friendly name, and would never find it again.

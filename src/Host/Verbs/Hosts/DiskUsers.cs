@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Host.Attaching;
@@ -12,6 +13,9 @@ namespace TierSpaces.Host.Verbs.Hosts;
 /// <param name="Clients">Names of its NBD clients.</param>
 internal sealed record DiskUsers(string Name, DeviceUse? Device, string[] Clients)
 {
+    private static readonly TimeSpan s_goingPatience = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_goingPeriod = TimeSpan.FromMilliseconds(20);
+
     /// <summary>The users in words.</summary>
     public string Text => $"Virtual disk '{Name}': {string.Join("; ", Device is null ? [ClientText] : Clients.Length == 0 ? [Device.Text] : [Device.Text, ClientText])}.";
 
@@ -37,10 +41,7 @@ internal sealed record DiskUsers(string Name, DeviceUse? Device, string[] Client
         {
             string id = Identifiers.OfVirtualDisk(disk.Id.Value);
             AttachRecord? record = records.FirstOrDefault(record => record.UniqueId == id);
-            string[] others =
-            [
-                .. peers.Where(peer => !IsOwn(peer, record)).Select(NameOf), .. services.Listeners.TlsClientsOf(id).Select(static address => $"tls:{address}"),
-            ];
+            string[] others = NamesOf(services, id, peers, record);
             if (others.Length > 0)
             {
                 found[id] = new DiskUsers(disk.FriendlyName, found.GetValueOrDefault(id)?.Device, others);
@@ -49,6 +50,28 @@ internal sealed record DiskUsers(string Name, DeviceUse? Device, string[] Client
 
         return [.. found.Values.OrderBy(static disk => disk.Name, StringComparer.Ordinal)];
     }
+
+    /// <summary>Returns the NBD clients of a virtual disk, in words. One that is going has a moment to be gone.</summary>
+    public static async Task<string[]> ClientsOfAsync(HostServices services, Guid virtualDisk)
+    {
+        string id = Identifiers.OfVirtualDisk(virtualDisk);
+        for (Stopwatch watch = Stopwatch.StartNew(); ;)
+        {
+            LanePeer[] peers = (await services.Subsystem.VirtualDisks.ListClientsAsync().ConfigureAwait(false)).GetValueOrDefault(virtualDisk) ?? [];
+            string[] names = NamesOf(services, id, peers, services.Attachments.Records().FirstOrDefault(record => record.UniqueId == id));
+            if (names.Length == 0 || watch.Elapsed > s_goingPatience)
+            {
+                return names;
+            }
+
+            await Task.Delay(s_goingPeriod).ConfigureAwait(false);
+        }
+    }
+
+    private static string[] NamesOf(HostServices services, string id, LanePeer[] peers, AttachRecord? record) =>
+    [
+        .. peers.Where(peer => !IsOwn(peer, record)).Select(NameOf), .. services.Listeners.TlsClientsOf(id).Select(static address => $"tls:{address}"),
+    ];
 
     private static async Task<List<(VirtualDiskDescription Disk, LanePeer[] Peers)>> ClientsAsync(HostServices services)
     {

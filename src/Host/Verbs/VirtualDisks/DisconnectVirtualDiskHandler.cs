@@ -2,6 +2,7 @@ using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Attaching;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Hosts;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
@@ -27,9 +28,15 @@ internal sealed class DisconnectVirtualDiskHandler(HostServices services)
             {
                 string id = services.ToInfo(all, disk).UniqueId;
                 using IDisposable gate = await services.Volumes.Gates.EnterAsync(id, "Disconnect-VirtualDisk").ConfigureAwait(false);
+                string[] clients = await DiskUsers.ClientsOfAsync(services, disk.Description.Id.Value).ConfigureAwait(false);
                 VirtualDiskStatus detached = request.Force ? await DisconnectInUseAsync(disk, id, reply).ConfigureAwait(false)
                     : await services.Volumes.WhileUnmountedAsync(services, id, () => DisconnectAsync(disk, id)).ConfigureAwait(false);
                 detached.Remarks.ToList().ForEach(reply.Warn);
+                if (clients.Length > 0)
+                {
+                    reply.Warn($"Virtual disk '{disk.Description.FriendlyName}': NBD clients lost the connection: {string.Join(", ", clients)}.");
+                }
+
                 reply.Add(request.PassThru ? [services.ToInfo(all, detached)] : []);
             }).ConfigureAwait(false);
         }

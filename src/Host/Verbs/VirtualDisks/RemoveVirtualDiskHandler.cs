@@ -1,6 +1,7 @@
 using TierSpaces.Contracts;
 using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
+using TierSpaces.Host.Verbs.Hosts;
 
 namespace TierSpaces.Host.Verbs.VirtualDisks;
 
@@ -21,6 +22,7 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
             await reply.TryAsync(async () =>
             {
                 VirtualDiskInfo info = services.ToInfo(all, disk);
+                await RequireNoClientsAsync(disk).ConfigureAwait(false);
                 VirtualDiskPlacement placement = await services.Subsystem.Placements.GetAsync(disk.Description.Id.Value).ConfigureAwait(false);
                 if (!reply.IsWhatIf)
                 {
@@ -33,6 +35,17 @@ internal sealed class RemoveVirtualDiskHandler(HostServices services) : VerbHand
 
                 reply.Tell(PlacementText.OfRemoval(placement, all));
             }).ConfigureAwait(false);
+        }
+    }
+
+    private async Task RequireNoClientsAsync(VirtualDiskStatus disk)
+    {
+        string name = disk.Description.FriendlyName;
+        if (await DiskUsers.ClientsOfAsync(services, disk.Description.Id.Value).ConfigureAwait(false) is { Length: > 0 } clients)
+        {
+            throw new StorageException(
+                StorageErrors.InUse, $"Virtual disk '{name}' has NBD clients: {string.Join(", ", clients)}.",
+                $"End them, or take it away from them: Disconnect-VirtualDisk '{name}'.", name);
         }
     }
 
