@@ -43,9 +43,9 @@ internal sealed class ReplyText
 
     /// <summary>Prints everything in a reply of one page.</summary>
     /// <returns>Exit code: 1 when there is an error, else 0.</returns>
-    public static int Print(VerbDescription verb, JsonElement reply, bool asJson, TextWriter output, TextWriter error)
+    public static int Print(VerbDescription verb, JsonElement reply, bool asJson, TextWriter output, TextWriter error, int width = int.MaxValue)
     {
-        ReplyText text = new ReplyText(verb, asJson, output, error);
+        ReplyText text = new ReplyText(verb, asJson, output, error, width);
         text.Print(reply);
         return text.End();
     }

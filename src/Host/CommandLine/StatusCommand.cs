@@ -65,7 +65,7 @@ internal static class StatusCommand
 
     private static int Print(JsonElement reply, bool isJson, TextWriter output, TextWriter error)
     {
-        if (ReplyText.Print(VerbDescription.Find(Verb)!, reply, isJson, output, error) != 0)
+        if (ReplyText.Print(VerbDescription.Find(Verb)!, reply, isJson, output, error, VerbCommand.TerminalWidth) != 0)
         {
             return HealthExit.Unknown;
         }

@@ -104,7 +104,8 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
     }
 
     // A terminal that does not know its size has 0.
-    private static int TerminalWidth => !Console.IsOutputRedirected && Console.WindowWidth is > 0 and int width ? width : int.MaxValue;
+    /// <summary>Columns of the terminal; <see cref="int.MaxValue"/> where the output is none.</summary>
+    internal static int TerminalWidth => !Console.IsOutputRedirected && Console.WindowWidth is > 0 and int width ? width : int.MaxValue;
 
     private static bool HasTerminal => !Console.IsInputRedirected && !Console.IsOutputRedirected;
 

@@ -32,6 +32,20 @@ public sealed class StatusCommandTests : IDisposable
         Assert.StartsWith("Critical: storage pool 'P': Incomplete.", bad.Output.Split('\n').First(line => line.Contains("Incomplete")));
     }
 
+    [Theory]
+    [InlineData(80)]
+    [InlineData(60)]
+    public void The_table_is_no_wider_than_the_terminal(int columns)
+    {
+        Assert.SkipUnless(File.Exists("/usr/bin/script"), "script (bsdutils) is not installed.");
+        MakePool(slow: false);
+
+        Scratch.Answer shown = _scratch.RunAs("script", ["-qec", $"stty cols {columns}; '{Scratch.Executable}' status", "/dev/null"]);
+
+        Assert.Contains("Healthy", shown.Output);
+        Assert.All(shown.Output.Split('\n'), line => Assert.InRange(line.TrimEnd('\r').Length, 0, columns));
+    }
+
     [Fact]
     public void Quiet_prints_nothing()
     {

@@ -305,6 +305,11 @@ internal sealed class VirtualDiskPlan(IPoolReader pool, VirtualDiskRequest reque
         long most = Math.Min(wanted, slabsEach);
         long disks = disk.FaultDomainAwareness == FaultDomainLevel.PhysicalDisk && disk.ColumnIsolation == FaultDomainLevel.PhysicalDisk
             ? (missing + most - 1) / most : Math.Max(positions, (missing + most - 1) / most);
+        if (pool.State.Disks.Count + disks > PoolView.MaxMembers)
+        {
+            return $"Give a smaller size: a pool has at most {PoolView.MaxMembers} disks, and {TieredDiskPlan.DisksText(disks)} more like the smallest of this one would be needed.";
+        }
+
         return $"Add {TieredDiskPlan.DisksText(disks)} like the smallest of the pool ({ByteText.Exact(slabsEach * pool.Slabs.DataBytes)} of slabs each), or give a smaller size.";
     }
 

@@ -70,6 +70,18 @@ public sealed class SubsystemPlansTests
     }
 
     [Fact]
+    public void More_disks_than_a_pool_can_have_are_no_advice()
+    {
+        _world.NewPool(3);
+        Guid id = _world.NewMirror("d", 1 << 20);
+
+        string action = Refusal(id, 1L << 40)!.Action;
+
+        Assert.StartsWith("Give a smaller size: a pool has at most 512 disks, and ", action, StringComparison.Ordinal);
+        Assert.DoesNotContain("Add ", action, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void A_repair_makes_anew_what_was_planned()
     {
         _world.NewPool(5);
