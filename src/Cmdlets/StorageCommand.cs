@@ -41,6 +41,8 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
 
     private string CommandName => MyInvocation.MyCommand.Name;
 
+    private string Target => s_verb.Verb.IsAboutHost ? HostPaths.FromEnvironment().Title : BoundRequest.Target(this);
+
     /// <inheritdoc/>
     protected sealed override void BeginProcessing()
     {
@@ -58,7 +60,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
         {
             ShowPlan(request);
         }
-        else if (!s_verb.Verb.ChangesState || (ShouldProcess(BoundRequest.Target(this), CommandName) && MayEndanger()))
+        else if (!s_verb.Verb.ChangesState || (ShouldProcess(Target, CommandName) && MayEndanger()))
         {
             Run(request);
         }
@@ -89,7 +91,7 @@ public abstract class StorageCommand<TRequest, TInfo> : PSCmdlet
             parameter.Attribute.Endangers && MyInvocation.BoundParameters.TryGetValue(parameter.Name, out object? value) && LanguagePrimitives.IsTrue(value));
         return danger is null || MyInvocation.BoundParameters.ContainsKey("Confirm")
             || LanguagePrimitives.ConvertTo<ConfirmImpact>(GetVariableValue("ConfirmPreference")) == ConfirmImpact.None
-            || ShouldContinue($"{danger.Attribute.Help} Set -{danger.Name} on {BoundRequest.Target(this)}?", CommandName, ref _yesToAll, ref _noToAll);
+            || ShouldContinue($"{danger.Attribute.Help} Set -{danger.Name} on {Target}?", CommandName, ref _yesToAll, ref _noToAll);
     }
 
     // The host says what it would do, so that what is printed is what would happen. ShouldProcess prints it where "What if" is printed.

@@ -53,6 +53,14 @@ Describe '-WhatIf' {
         & $program New-VirtualDisk Pool1 -FriendlyName Planned -Size 16MB -WhatIf | Should -Be $module
     }
 
+    It 'names the host of a verb about the host: <Line>' -ForEach @(
+        @{ Line = 'Start-TierSpacesHost -WhatIf' }
+        @{ Line = 'Stop-TierSpacesHost -WhatIf' }
+    ) {
+        $verb = $Line.Split(' ')[0]
+        Get-Printed $Line | Should -Be "What if: Performing the operation `"$verb`" on target `"TierSpacesHost '$env:TIERSPACES_HOME'`"."
+    }
+
     It 'says of a pool which disks it takes, and what it gives back' {
         $printed = Get-Printed 'New-StoragePool -FriendlyName New -StorageSubSystemFriendlyName * -PhysicalDisks (Get-PhysicalDisk spare?) -WhatIf'
         $printed -match "physical disk 'spare[123]' \(256 MB\): \d+ slabs" | Should -HaveCount 3

@@ -15,6 +15,9 @@ public sealed record HostPaths(string Home)
     /// <summary>Longest path a Unix socket can have, in bytes (sun_path less its terminator).</summary>
     public const int SocketPathMax = 107;
 
+    /// <summary>The host as the target of a question or a plan.</summary>
+    public string Title => $"TierSpacesHost '{Home}'";
+
     /// <summary>Socket of the management interface.</summary>
     public string Socket => Path.Combine(Home, "host.sock");
 

@@ -14,18 +14,23 @@ public static class SizeText
     private const string UnitLetters = "KMGTP";
 
     /// <summary>Reads a size in bytes from 0 to 2^64 - 1; false when the text is none.</summary>
-    public static bool TryParse(string text, out ulong bytes)
+    public static bool TryParse(string text, out ulong bytes) => TryParse(text, out bytes, out _);
+
+    /// <summary>Reads a whole number from 0 to 2^64 - 1, with or without a suffix; false when the text is none, or would be rounded.</summary>
+    public static bool TryParseWhole(string text, out ulong number) => TryParse(text, out number, out bool isWhole) && isWhole;
+
+    private static bool TryParse(string text, out ulong bytes, out bool isWhole)
     {
-        bytes = 0;
+        (bytes, isWhole) = (0, true);
         (string? number, ulong factor) = SplitSuffix(text.Trim());
         if (number.StartsWith("0x", StringComparison.OrdinalIgnoreCase))
         {
             return ulong.TryParse(number.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ulong hex)
-                && TryScale(hex, factor, out bytes);
+                && TryScale(hex, factor, out bytes, out isWhole);
         }
 
         return decimal.TryParse(number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out decimal value)
-            && TryScale(value, factor, out bytes);
+            && TryScale(value, factor, out bytes, out isWhole);
     }
 
     /// <summary>Returns a size with the largest unit it reaches and at most two decimals, for tables: 1.5 GB.</summary>
@@ -62,15 +67,17 @@ public static class SizeText
         return (isSpaced ? number[..^1] : number, 1UL << (10 * (power + 1)));
     }
 
-    private static bool TryScale(decimal number, ulong factor, out ulong bytes)
+    private static bool TryScale(decimal number, ulong factor, out ulong bytes, out bool isWhole)
     {
-        bytes = 0;
+        (bytes, isWhole) = (0, true);
         if (number > ulong.MaxValue / (decimal)factor)
         {
             return false;
         }
 
-        bytes = (ulong)Math.Round(number * factor, MidpointRounding.ToEven);
+        decimal product = number * factor;
+        bytes = (ulong)Math.Round(product, MidpointRounding.ToEven);
+        isWhole = product == bytes;
         return true;
     }
 }

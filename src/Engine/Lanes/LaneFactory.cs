@@ -32,11 +32,42 @@ public static class LaneFactory
     /// <exception cref="ArgumentException">The environment variable holds something else than a backend.</exception>
     public static Lane Create(string name, LaneBackend? forced = null, LaneOptions? options = null)
     {
+        if (forced is not null)
+        {
+            return Start(name, forced, "asked for", options);
+        }
+
+        try
+        {
+            return CreateAsked(name, Environment.GetEnvironmentVariable(BackendVariable) is { Length: > 0 } text ? ParseBackend(text) : null, options);
+        }
+        catch (FormatException mistake)
+        {
+            throw new ArgumentException($"{BackendVariable}: {mistake.Message} Without it TierSpaces chooses.", mistake);
+        }
+    }
+
+    /// <summary>Starts a lane for a caller that has read the environment variable.</summary>
+    /// <param name="name">Name of its thread, for messages.</param>
+    /// <param name="asked">The backend that the variable asks for; null probes.</param>
+    /// <param name="options">Settings; null for the defaults.</param>
+    /// <exception cref="PlatformNotSupportedException">The backend does not work here; the message says why.</exception>
+    public static Lane CreateAsked(string name, LaneBackend? asked, LaneOptions? options = null) =>
+        Start(name, asked, $"asked for by {BackendVariable}", options);
+
+    /// <summary>Reads a backend, <c>uring</c> or <c>threads</c>.</summary>
+    /// <exception cref="FormatException">It is not that; the message says what is expected.</exception>
+    public static LaneBackend? ParseBackend(string text) => text.ToLowerInvariant() switch
+    {
+        "uring" or "io_uring" => LaneBackend.Uring,
+        "threads" => LaneBackend.Threads,
+        _ => throw new FormatException($"'{text}' is not an I/O backend. Valid: uring and threads."),
+    };
+
+    private static Lane Start(string name, LaneBackend? wanted, string why, LaneOptions? options)
+    {
         ArgumentException.ThrowIfNullOrEmpty(name);
         options ??= new LaneOptions();
-        string? asked = forced is null ? Environment.GetEnvironmentVariable(BackendVariable) : null;
-        LaneBackend? wanted = forced ?? ParseBackend(asked);
-        string why = asked is { Length: > 0 } ? $"asked for by {BackendVariable}" : "asked for";
         if (wanted == LaneBackend.Threads)
         {
             return StartThreads(name, options, why);
@@ -66,14 +97,6 @@ public static class LaneFactory
 
         return lane;
     }
-
-    private static LaneBackend? ParseBackend(string? text) => text?.ToLowerInvariant() switch
-    {
-        null or "" => null,
-        "uring" or "io_uring" => LaneBackend.Uring,
-        "threads" => LaneBackend.Threads,
-        _ => throw new ArgumentException($"{BackendVariable} is '{text}'; it may be 'uring' or 'threads', or absent to let TierSpaces choose."),
-    };
 
     private static string KernelVersion() => Environment.OSVersion.Version.ToString(2);
 }

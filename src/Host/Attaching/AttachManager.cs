@@ -32,6 +32,12 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
             ? record
             : null;
 
+    /// <summary>Whether attaching a disk again would leave it as it is: its device is intact, or none is to be made.</summary>
+    /// <param name="uniqueId">The disk.</param>
+    /// <param name="method">The method that is asked for; null: the one that was asked for when the disk was connected.</param>
+    public bool IsSettled(string uniqueId, AttachMethod? method) => IntactRecordOf(uniqueId) is not null
+        || (_outcomes.ContainsKey(uniqueId) && (method ?? store.MethodOf(uniqueId)) == AttachMethod.NbdUri);
+
     /// <summary>
     /// Attaches a disk whose export answers. After a restart of the host this finds the device that is still there and leaves it
     /// alone; remains of one that is not are cleared away first.

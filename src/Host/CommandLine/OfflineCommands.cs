@@ -4,6 +4,7 @@ using TierSpaces.Engine.Devices;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Management;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.CommandLine;
 
@@ -42,7 +43,7 @@ internal static class OfflineCommands
 
     private static async Task<int> InspectAsync(string[] images)
     {
-        using Lane lane = LaneFactory.Create("inspect");
+        using Lane lane = LaneFactory.CreateAsked("inspect", HostSettings.ReadBackend());
         await ReadAsync(async () =>
         {
             await Reader(lane).InspectAsync(Paths(images), Print).ConfigureAwait(false);
@@ -65,7 +66,7 @@ internal static class OfflineCommands
 
         await using (target)
         {
-            using Lane lane = LaneFactory.Create("extract");
+            using Lane lane = LaneFactory.CreateAsked("extract", HostSettings.ReadBackend());
             OfflineExtract extract = await ReadAsync(() => Reader(lane).ExtractAsync(
                 Paths(images), disk, force, (at, bytes) => Write(target, at, bytes))).ConfigureAwait(false);
             if (extract.Reason.Length > 0)

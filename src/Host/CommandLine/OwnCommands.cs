@@ -90,7 +90,7 @@ internal static class OwnCommands
         Command command = new Command(name, $"{verb.Verb.Help} The same as {verbName}.");
         List<(string Switch, Option<bool> Option)> switches =
         [
-            (CommonParameters.Json, OfSwitch(CommonParameters.Json, CommonParameters.HelpOf(CommonParameters.Json))),
+            .. CommonParameters.Of(verb).Select(static name => (name, OfSwitch(name, CommonParameters.HelpOf(name)))),
             .. verb.Parameters.Where(static parameter => parameter.IsSwitch)
                 .Select(static parameter => (parameter.Name, OfSwitch(parameter.Name, parameter.Attribute.Help))),
         ];

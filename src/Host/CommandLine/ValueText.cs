@@ -89,9 +89,12 @@ internal static class ValueText
             : throw new UsageException($"-{parameter.Name} '{text}' is not accepted. Give one of {string.Join(", ", words)}.");
     }
 
+    /// <summary>A number; one that is no size has to be whole, a size is rounded to bytes.</summary>
     private static ulong ReadNumber(ParameterDescription parameter, Type type, string text)
     {
-        return SizeText.TryParse(text, out ulong number) && number <= NumberRange.MaxOf(type)
+        bool isSize = parameter.Attribute.Kind == ParameterKind.Size;
+        bool isNumber = isSize ? SizeText.TryParse(text, out ulong number) : SizeText.TryParseWhole(text, out number);
+        return isNumber && number <= NumberRange.MaxOf(type)
             ? number
             : throw new UsageException(NumberRange.Describe(parameter, text));
     }

@@ -124,6 +124,6 @@ internal sealed class VerbCommand(VerbDescription verb, TextReader input, TextWr
         return input.ReadLine()?.Trim().ToLowerInvariant() is "y" or "yes" or "a";
     }
 
-    private static string TargetOf(VerbArguments arguments) =>
-        string.Join(", ", arguments.Given.Where(parameter => parameter.Attribute.Required).Select(p => arguments.Values[p.Name]));
+    private string TargetOf(VerbArguments arguments) => verb.Verb.IsAboutHost ? HostPaths.FromEnvironment().Title
+        : string.Join(", ", arguments.Given.Where(parameter => parameter.Attribute.Required).Select(p => arguments.Values[p.Name]));
 }

@@ -112,7 +112,11 @@ internal sealed class HostServices : IAsyncDisposable
         const UnixFileMode ownerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
         Directory.CreateDirectory(paths.Exports, ownerOnly);
         HostState state = new HostState(paths.State, RuntimeFolder.Take(paths, RuntimeFolder.ParentsInMemory()));
-        Lane[] lanes = [LaneFactory.Create("control"), .. Enumerable.Range(1, settings.DataLanes).Select(static number => LaneFactory.Create($"data{number}"))];
+        Lane[] lanes =
+        [
+            LaneFactory.CreateAsked("control", settings.Backend),
+            .. Enumerable.Range(1, settings.DataLanes).Select(number => LaneFactory.CreateAsked($"data{number}", settings.Backend)),
+        ];
         StorageSubsystem subsystem = await StorageSubsystem.BeginAsync(new SubsystemOptions(
             lanes[0], lanes[0].Network, new DiskFactory(), state, paths.Exports, NodeIdentity.Take(state, paths.State), HostLog.Write)
         {

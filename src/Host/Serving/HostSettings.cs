@@ -19,6 +19,9 @@ internal sealed record HostSettings
     /// <summary>Number of lanes of virtual disks.</summary>
     public int DataLanes { get; } = Of(LaneFactory.CountVariable, LaneFactory.ParseCount, LaneFactory.DefaultCount);
 
+    /// <summary>Backend of the lanes that was asked for; null: the best that works.</summary>
+    public LaneBackend? Backend { get; } = ReadBackend();
+
     /// <summary>Deadlines of requests to member disks.</summary>
     public IoDeadlines Deadlines { get; } = Of("TIERSPACES_IO_DEADLINES", IoDeadlines.Parse, IoDeadlines.Default);
 
@@ -39,6 +42,9 @@ internal sealed record HostSettings
 
     /// <summary>Longest time that such a program may run.</summary>
     public TimeSpan HookLimit { get; } = Of(Health.HookFolder.LimitVariable, Health.HookFolder.ParseLimit, Health.HookFolder.DefaultLimit);
+
+    /// <summary>Reads the backend that the environment asks for, for commands that need no other setting.</summary>
+    internal static LaneBackend? ReadBackend() => Of(LaneFactory.BackendVariable, LaneFactory.ParseBackend, null);
 
     private static bool ParseAnswer(string text) => text.ToLowerInvariant() switch
     {

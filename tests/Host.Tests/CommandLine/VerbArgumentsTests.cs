@@ -15,6 +15,8 @@ public class VerbArgumentsTests
         """{"StoragePoolFriendlyName":["p"],"FriendlyName":"d","Size":1073741824,"UseMaximumSize":false}""")]
     [InlineData("New-VirtualDisk p -FriendlyName d –Size 1GB --prov thin",
         """{"StoragePoolFriendlyName":["p"],"FriendlyName":"d","Size":1073741824,"ProvisioningType":"Thin"}""")]
+    [InlineData("New-VirtualDisk p -FriendlyName d -Size 1.5GB -NumberOfColumns 2.0",
+        """{"StoragePoolFriendlyName":["p"],"FriendlyName":"d","Size":1610612736,"NumberOfColumns":2}""")]
     [InlineData("New-StoragePool -FriendlyName p -PhysicalDisks a, b ,c", """{"FriendlyName":"p","PhysicalDisks":["a","b","c"]}""")]
     [InlineData("Get-VirtualDisk a,b*", """{"FriendlyName":["a","b*"]}""")]
     [InlineData("Get-VirtualDisk -Id 7", """{"UniqueId":["7"]}""")]
@@ -45,6 +47,8 @@ public class VerbArgumentsTests
         "-Size 'lots': is not a size. Valid: 0 to 16384 PB (18446744073709551615 bytes). Give a whole number of bytes, or one with KB, MB, GB, TB or PB, for example 512MB.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -NumberOfColumns 70000",
     "-NumberOfColumns '70000': is not a number of this parameter. Valid: 0 to 65535. Give a whole number in that range.")]
+    [InlineData("New-VirtualDisk p -FriendlyName d -NumberOfColumns 1.5",
+        "-NumberOfColumns '1.5': is not a number of this parameter. Valid: 0 to 65535. Give a whole number in that range.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -Provisioning Fat", "-ProvisioningType 'Fat' is not accepted. Give one of Unknown, Thin, Fixed.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -MediaType Unspecified", "-MediaType 'Unspecified' is not accepted. Give one of HDD, SSD, SCM.")]
     [InlineData("New-VirtualDisk p -FriendlyName d -IsManualAttach maybe", "-IsManualAttach 'maybe' is no Boolean. Give $true or $false.")]

@@ -17,6 +17,18 @@ public class HostLogTests
     }
 
     [Fact]
+    public void A_backend_that_does_not_exist_is_logged_and_the_default_is_used()
+    {
+        using Scratch scratch = new Scratch { Variables = { ["TIERSPACES_IO_BACKEND"] = "iocp" } };
+        Scratch.Answer started = scratch.Run("start");
+        Assert.Equal((0, ""), (started.ExitCode, started.Error));
+        Assert.Contains(
+            "TIERSPACES_IO_BACKEND: 'iocp' is not an I/O backend. Valid: uring and threads. The default value is used.", File.ReadAllText(scratch.Paths.Log));
+        Assert.DoesNotContain("asked for", scratch.One("Get-TierSpacesHost").GetProperty("IOBackendReason").GetString()!);
+        Assert.DoesNotContain("unhandled", scratch.Run("inspect", "/nowhere.img").Error, StringComparison.OrdinalIgnoreCase);
+    }
+
+    [Fact]
     public void A_large_log_is_moved_aside_while_the_host_runs_and_no_link_is_followed()
     {
         using Scratch scratch = new Scratch();

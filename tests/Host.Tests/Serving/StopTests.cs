@@ -6,6 +6,22 @@ namespace TierSpaces.Host.Tests.Serving;
 /// <summary>A host that a user stops stays stopped, also while verbs wait for its answers.</summary>
 public class StopTests
 {
+    [Theory]
+    [InlineData("Start-TierSpacesHost", "Start-TierSpacesHost")]
+    [InlineData("Stop-TierSpacesHost", "Stop-TierSpacesHost")]
+    [InlineData("start", "Start-TierSpacesHost")]
+    [InlineData("stop", "Stop-TierSpacesHost")]
+    public void A_start_or_stop_that_is_only_asked_about_names_the_host_and_does_nothing(string word, string verb)
+    {
+        using Scratch scratch = new();
+
+        Scratch.Answer answer = scratch.Run(word, "-WhatIf");
+
+        Assert.Equal((0, ""), (answer.ExitCode, answer.Error));
+        Assert.Equal($"What if: Performing the operation \"{verb}\" on target \"TierSpacesHost '{scratch.Paths.Home}'\".", answer.Output.Trim());
+        Assert.False(File.Exists(scratch.Paths.HostLock));
+    }
+
     [Fact]
     public async Task A_host_that_is_stopped_answers_who_waits_for_a_job_and_is_not_started_again()
     {

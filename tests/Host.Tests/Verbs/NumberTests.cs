@@ -16,7 +16,8 @@ public sealed class NumberTests(InProcessHost host) : IClassFixture<InProcessHos
     public void The_command_line_names_value_range_and_what_to_do(string verb, string name)
     {
         ParameterDescription parameter = Parameter(verb, name);
-        foreach (string text in (string[])["-1", "18446744073709551616", "1.5.5GB", "lots", "", "-1GB"])
+        string[] fractions = parameter.Attribute.Kind == ParameterKind.Size ? [] : ["1.5", "0.5", "2.5", "0.1KB"];
+        foreach (string text in (string[])["-1", "18446744073709551616", "1.5.5GB", "lots", "", "-1GB", .. fractions])
         {
             UsageException wrong = Assert.Throws<UsageException>(() => Write(parameter, text));
             AssertComplete(wrong.Error, parameter, text);

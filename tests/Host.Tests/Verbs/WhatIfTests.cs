@@ -180,6 +180,27 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
     }
 
     [Fact]
+    public async Task A_virtual_disk_that_is_connected_stays_as_it_is_and_that_is_said()
+    {
+        Dictionary<string, object?> request = new() { ["FriendlyName"] = s_v };
+        Assert.Equal(["Serve virtual disk 'v' and attach it where the machine allows it"], Steps(await AskAsync("Connect-VirtualDisk", request)));
+        await host.SendAsync("Connect-VirtualDisk", new(request) { ["AttachMethod"] = "NbdUri" });
+        try
+        {
+            Assert.Equal(["Leave virtual disk 'v' connected as it is"], Steps(await AskAsync("Connect-VirtualDisk", request)));
+            Assert.Equal(
+                ["Leave virtual disk 'v' connected as it is, and serve it at 127.0.0.1:18099 too"],
+                Steps(await AskAsync("Connect-VirtualDisk", new(request) { ["ListenAddress"] = "127.0.0.1:18099" })));
+        }
+        finally
+        {
+            await host.SendAsync("Disconnect-VirtualDisk", request);
+        }
+
+        Assert.Equal(["Serve virtual disk 'v' and attach it where the machine allows it"], Steps(await AskAsync("Connect-VirtualDisk", request)));
+    }
+
+    [Fact]
     public async Task All_disks_of_a_pool_are_refused_before_the_first_one_has_left()
     {
         string[] paths = new[] { host.Image("all1"), host.Image("all2") };

@@ -17,8 +17,7 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
         foreach (VirtualDiskStatus disk in all.VirtualDisks.Select(
             request.FriendlyName, request.UniqueId, request.Name, request.InputObject, reply.Fail))
         {
-            string lane = request.Lane is { } number ? $" on lane {number}" : "";
-            await reply.TryDoAsync($"Serve virtual disk '{disk.Description.FriendlyName}'{lane} and attach it where the machine allows it", async () =>
+            await reply.TryAsync(() => reply.DoAsync(StepOf(disk, request), async () =>
             {
                 services.Connections.RequireMethod(disk, request.AttachMethod);
                 ListenRecord? address = services.Listeners.Check(disk, request.ListenAddress, request.TlsCertificatePath);
@@ -51,8 +50,18 @@ internal sealed class ConnectVirtualDiskHandler(HostServices services) : VerbHan
                 services.Connections.RequireMethod(disk, request.AttachMethod);
                 services.Listeners.Check(disk, request.ListenAddress, request.TlsCertificatePath);
                 return services.Subsystem.VirtualDisks.CheckConnectAsync(disk.Description.Id.Value, request.Force, request.Lane);
-            }).ConfigureAwait(false);
+            })).ConfigureAwait(false);
         }
+    }
+
+    private string StepOf(VirtualDiskStatus disk, ConnectVirtualDiskRequest request)
+    {
+        string name = disk.Description.FriendlyName, id = Identifiers.OfVirtualDisk(disk.Description.Id.Value);
+        string lane = request.Lane is { } number ? $" on lane {number}" : "";
+        string listen = request.ListenAddress is { } address && services.Listeners.UriOf(id, name) is null ? $", and serve it at {address} too" : "";
+        return disk.SocketPath.Length == 0 ? $"Serve virtual disk '{name}'{lane} and attach it where the machine allows it{listen}"
+            : services.Attachments.IsSettled(id, request.AttachMethod) ? $"Leave virtual disk '{name}' connected as it is{listen}"
+            : $"Attach virtual disk '{name}', which is connected, where the machine allows it{listen}";
     }
 
     private async Task ListenAsync(VirtualDiskStatus disk, ListenRecord? address, ReplyBuilder<VirtualDiskInfo> reply)
