@@ -43,7 +43,7 @@ public sealed class StopTests : IDisposable
 
         _home.Run("Connect-VirtualDisk", "-FriendlyName", "Served", "-AttachMethod", "NbdUri");
         new NbdClient(_home.UriOf("Served")).Dispose();
-        _home.Run("Remove-VirtualDisk", "-FriendlyName", "Served", "-Confirm:$false");   // one that has gone is in nobody's way
+        _home.Run("Remove-VirtualDisk", "-FriendlyName", "Served", "-Confirm:$false");   // a client that has gone is not in the way
     }
 
     [Theory]
