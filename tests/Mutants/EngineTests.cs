@@ -71,9 +71,13 @@ public sealed class EngineTests : IDisposable
     }
 
     /// <summary>Runs the classes that reach a mutant, until a test fails, and fails again: one failure may be the machine's.</summary>
-    public async Task<MutantResult> RunAsync(Mutant mutant, int number)
+    /// <param name="mutant">The mutant.</param>
+    /// <param name="number">Its number.</param>
+    /// <param name="earlier">Its result of an earlier run, the class of which is tried first; null for none.</param>
+    public async Task<MutantResult> RunAsync(Mutant mutant, int number, MutantResult? earlier)
     {
-        foreach (TestClass tests in _classes.Where(tests => tests.Reached.Contains(number)))
+        string first = earlier?.How.Split('.', ' ')[0] ?? "";
+        foreach (TestClass tests in _classes.Where(tests => tests.Reached.Contains(number)).OrderByDescending(tests => tests.Name == first))
         {
             string failed = await FailureAsync(tests, number);
             if (failed.Length > 0 && (failed == Hangs || await FailureAsync(tests, number) == failed))

@@ -62,21 +62,24 @@ public sealed class MutantSession
             return SayLayers(chosen);
         }
 
+        string table = Text("-Table", "");
+        MutantResult[] earlier = File.Exists(table) ? [.. MutantTable.Read(await File.ReadAllTextAsync(table), _run.Mutants)] : [];
         Mutant[] open = [.. chosen.Where(mutant => !_results.IsKnown(mutant) && Equivalents.ReasonOf(mutant) is null)];
         await SimulateAsync(open);
         Mutant[] left = [.. open.Where(mutant => !_results.IsKnown(mutant))];
         if (left.Length > 0)
         {
-            await TestAsync(left);
-        }
-
-        if (Text("-Table", "") is { Length: > 0 } table)
-        {
-            await File.WriteAllTextAsync(table, MutantTable.Write(_run.Mutants, _results));
+            await TestAsync(left, earlier);
         }
 
         int equivalent = chosen.Count(mutant => Equivalents.ReasonOf(mutant) is not null);
         int noticed = chosen.Count(_results.IsKnown);
+        if (table.Length > 0)
+        {
+            earlier.Where(result => !open.Contains(result.Mutant)).ToList().ForEach(_results.Keep);
+            await File.WriteAllTextAsync(table, MutantTable.Write(_run.Mutants, _results));
+        }
+
         Console.WriteLine($"{chosen.Length} mutants, {noticed} noticed, {equivalent} equivalent");
         return noticed + equivalent == chosen.Length && Equivalents.Unknown(_run.Mutants) + Rules.Unknown(_run.Mutants) == 0 ? 0 : 1;
     }
@@ -119,13 +122,14 @@ public sealed class MutantSession
         });
     }
 
-    private async Task TestAsync(Mutant[] left)
+    private async Task TestAsync(Mutant[] left, MutantResult[] earlier)
     {
         ParallelOptions jobs = new() { MaxDegreeOfParallelism = _jobs };
         await _tests.MeasureAsync(jobs);
         await Parallel.ForEachAsync(left, jobs, async (mutant, _) =>
         {
-            MutantResult result = await _tests.RunAsync(mutant, _run.Mutants.ToList().IndexOf(mutant) + 1);
+            MutantResult? before = Array.Find(earlier, result => result.Mutant == mutant);
+            MutantResult result = await _tests.RunAsync(mutant, _run.Mutants.ToList().IndexOf(mutant) + 1, before);
             Console.WriteLine(result.IsNoticed ? $"noticed: {mutant.Name}: {result.How}" : $"NOT NOTICED: {mutant.Name}");
             _results.Add(result);
         });

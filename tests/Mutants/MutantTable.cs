@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 
 namespace TierSpaces.Mutants;
@@ -5,6 +6,8 @@ namespace TierSpaces.Mutants;
 /// <summary>The table of docs/mutants.md.</summary>
 public static class MutantTable
 {
+    private const string Test = "test `";
+
     /// <summary>Writes it, mutants in the order of the code, those that nothing can notice with their reasons below.</summary>
     public static string Write(IReadOnlyList<Mutant> mutants, ResultFile results)
     {
@@ -20,7 +23,7 @@ public static class MutantTable
         foreach (Mutant mutant in counted)
         {
             MutantResult? result = results.Of(mutant);
-            text.Append($"| `{mutant.Name}` | {Word(mutant.Kind)} | {(result is { Seeds: > 0 } ? result.Seeds : "")} | {(result is null ? "**not noticed**" : How(result))} |\n");
+            text.Append($"| `{mutant.Name}` | {Word(mutant.Kind)} | {(result is { Seeds: > 0 } ? result.Seeds : "")} | {(result is null ? "**no result yet**" : How(result))} |\n");
         }
 
         text.Append("\n## Equivalent\n\nTaking these out changes nothing that is promised; they stay for the reason given.\n\n| Mutant | Reason |\n|---|---|\n");
@@ -39,6 +42,22 @@ public static class MutantTable
         return text.ToString();
     }
 
+    /// <summary>Reads the results of a table that was written before, of the mutants that there are still.</summary>
+    public static IEnumerable<MutantResult> Read(string table, IReadOnlyList<Mutant> mutants)
+    {
+        Dictionary<string, Mutant> byName = mutants.ToDictionary(static mutant => mutant.Name);
+        foreach (string line in table.Split('\n').Where(static line => line.StartsWith("| `", StringComparison.Ordinal)))
+        {
+            if (line[..^2].Split(" | ") is [string name, _, string seeds, string how] && !how.StartsWith("**", StringComparison.Ordinal)
+                && byName.TryGetValue(name[3..^1], out Mutant? mutant))
+            {
+                yield return new MutantResult(
+                    mutant, int.TryParse(seeds, NumberStyles.None, CultureInfo.InvariantCulture, out int tried) ? tried : 0,
+                    how.StartsWith(Test, StringComparison.Ordinal) ? how[Test.Length..^1] : how);
+            }
+        }
+    }
+
     private static string Word(MutantKind kind) => kind switch
     {
         MutantKind.SkippedStep => "step",
@@ -54,7 +73,7 @@ public static class MutantTable
     {
         if (result.Seeds == 0)
         {
-            return $"test `{result.How}`";
+            return $"{Test}{result.How}`";
         }
 
         int world = result.How.LastIndexOf("}: ", StringComparison.Ordinal);

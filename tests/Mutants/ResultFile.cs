@@ -28,6 +28,9 @@ public sealed class ResultFile
     /// <summary>Its result, or null.</summary>
     public MutantResult? Of(Mutant mutant) => _known.GetValueOrDefault(mutant.Name);
 
+    /// <summary>Takes a result of an earlier run for a mutant that has none.</summary>
+    public void Keep(MutantResult earlier) => _known.TryAdd(earlier.Mutant.Name, earlier);
+
     /// <summary>Enters a result; one of nothing noticed is not kept.</summary>
     public void Add(MutantResult result)
     {

@@ -130,6 +130,22 @@ public sealed class ParityEngineTests
         AssertIsWhole();
     }
 
+    [Fact]
+    public void A_block_that_a_read_finds_damaged_is_whole_again_on_its_disk()
+    {
+        Create(4, 1);
+        Write(0, _data.Length);
+        Flush();
+        ParityLayout layout = new(_shape);
+        SlabPlace place = _host.Row(0)!.Places[layout.DataColumn(0, 0)];
+        _disks[place.Disk].Media.Write(place.DataOffset, new byte[Block]);
+        Assert.Equal(_data.AsSpan(0, Block).ToArray(), Read(0, Block));
+
+        Evict(layout.ParityColumn(0, 0));   // nothing is left that it could be computed from
+
+        Assert.Equal(_data.AsSpan(0, Block).ToArray(), Read(0, Block));
+    }
+
     [Theory]
     [MemberData(nameof(Shapes))]
     public void Entries_of_lost_disks_are_read_from_the_others_after_a_restart(int columns, int parities)
@@ -247,34 +263,69 @@ public sealed class ParityEngineTests
         Create(columns, parities);
         Write(0, _data.Length);
         Flush();
-        ParityLayout layout = new(_shape);
-        int stripe = 0;   // one whose parity is on a disk without a copy of the journal, or with one
-        while (_host.Row(0)!.Places[layout.ParityColumn(stripe, 0)].Disk <= parities != isJournalFull)
-        {
-            stripe++;
-        }
-
-        SimDisk full = _disks[_host.Row(0)!.Places[layout.ParityColumn(stripe, 0)].Disk];
-        full.Full = true;
-        int offset = stripe * _shape.DataColumns * Interleave;
-        _random.NextBytes(_data.AsSpan(offset, Block));
-        IoBuffer buffer = _lane.Buffers.Rent(Block);
-        _data.AsSpan(offset, Block).CopyTo(buffer.Span);
-        Assert.Equal(IoError.NoSpace, _lane.Run(_space.Write(offset, buffer, WriteFlags.None)));   // the block is written, its parity is not
-        _lane.Buffers.Return(buffer);
-        full.Full = false;
+        FailHalfWay(isJournalFull);
         _lane.Advance(5_000_000_000);
 
         Flush();
-        AssertReads();
-        foreach (int[] missing in Combinations(columns, parities))
+        AssertAnyMayBeMissing();
+    }
+
+    // Data and parity of the lines do not fit each other until then: whatever computes one of the other has to wait for that.
+    [Theory]
+    [InlineData("the same block")]
+    [InlineData("a block of another strip")]
+    [InlineData("the whole stripe")]
+    [InlineData("unmapping a block")]
+    [InlineData("unmapping a block of another strip")]
+    [InlineData("a read without a disk")]
+    [InlineData("a read of a block without its disk")]
+    [InlineData("a repair of a disk")]
+    [InlineData("a scrub")]
+    public void A_change_that_failed_half_way_is_done_again_before_another_one_of_its_lines(string next)
+    {
+        Create(4, 1);
+        Write(0, _data.Length);
+        Flush();
+        int offset = FailHalfWay(isJournalFull: false);
+
+        switch (next)
         {
-            Evict(missing);
-            AssertReads();
-            Return();
+            case "the same block":
+                Write(offset, Block);
+                break;
+            case "a block of another strip":
+                Write(offset + Interleave, Block);
+                break;
+            case "the whole stripe":
+                Write(offset, _shape.DataColumns * Interleave);
+                break;
+            case "unmapping a block":
+                Unmap(offset, Block);
+                break;
+            case "unmapping a block of another strip":
+                Unmap(offset + Interleave, Block);
+                break;
+            case "a scrub":
+                AssertIsWhole();
+                break;
+            default:
+                Evict(new ParityLayout(_shape).DataColumn(offset / (_shape.DataColumns * Interleave), 1));
+                if (next == "a read without a disk")
+                {
+                    AssertReads();
+                }
+                else if (next == "a read of a block without its disk")
+                {
+                    Assert.Equal(_data.AsSpan(offset + Interleave, Block).ToArray(), Read(offset + Interleave, Block));
+                }
+
+                Return();
+                break;
         }
 
-        AssertIsWhole();
+        _lane.Advance(5_000_000_000);
+        Flush();
+        AssertAnyMayBeMissing();
     }
 
     [Fact]
@@ -300,6 +351,43 @@ public sealed class ParityEngineTests
         Flush();
         AssertReads();
         AssertIsWhole();
+    }
+
+    /// <summary>Reads everything, also without each disk, or each two, that may be missing.</summary>
+    private void AssertAnyMayBeMissing()
+    {
+        AssertReads();
+        foreach (int[] missing in Combinations(_shape.Columns, _shape.Parities))
+        {
+            Evict(missing);
+            AssertReads();
+            Return();
+        }
+
+        AssertIsWhole();
+    }
+
+    /// <summary>Writes a block whose parity finds no room, and makes room again. Returns the offset of the block.</summary>
+    /// <param name="isJournalFull">Whether the disk of the parity has a copy of the journal.</param>
+    private int FailHalfWay(bool isJournalFull)
+    {
+        ParityLayout layout = new(_shape);
+        int stripe = 0;   // one whose parity is on a disk without a copy of the journal, or with one
+        while (_host.Row(0)!.Places[layout.ParityColumn(stripe, 0)].Disk <= _shape.Parities != isJournalFull)
+        {
+            stripe++;
+        }
+
+        SimDisk full = _disks[_host.Row(0)!.Places[layout.ParityColumn(stripe, 0)].Disk];
+        full.Full = true;
+        int offset = stripe * _shape.DataColumns * Interleave;
+        _random.NextBytes(_data.AsSpan(offset, Block));
+        IoBuffer buffer = _lane.Buffers.Rent(Block);
+        _data.AsSpan(offset, Block).CopyTo(buffer.Span);
+        Assert.Equal(IoError.NoSpace, _lane.Run(_space.Write(offset, buffer, WriteFlags.None)));   // the block is written, its parity is not
+        _lane.Buffers.Return(buffer);
+        full.Full = false;
+        return offset;
     }
 
     private void Create(int columns, int parities, int spares = 0)
