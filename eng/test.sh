@@ -23,7 +23,7 @@ durations=()   # "SECONDS NAME" of each suite that has ended
 reports=$root/artifacts/tests
 run_id=$$-$RANDOM$RANDOM
 scratch=$(mktemp -d /tmp/ts.XXXXXX)   # short: socket paths end at 107 bytes
-limit=$([ "$long" = 1 ] && echo 8h || echo 30m)
+limit=$([ "$long" = 1 ] && echo 8h || echo 20m)
 lane_runs=$([ "$long" = 1 ] && echo uring:1 uring:2 threads:1 threads:2 || echo uring:2 threads:1)   # backend and number of data lanes
 chmod 711 "$scratch"                   # a test acts as another user, who must get as far as the socket that refuses him
 rm -rf "$reports"
