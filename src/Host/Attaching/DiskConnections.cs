@@ -37,7 +37,7 @@ internal sealed class DiskConnections(
 
     /// <summary>
     /// Makes a new device of a virtual disk whose device is broken. Drive letters and access paths of its volumes are taken from the broken one, to be mounted
-    /// again. Mounts that others made stay as they are and report errors, since writes of its users would go elsewhere without a word.
+    /// again. Mounts that others made stay as they are and report errors, since writes of their users would go elsewhere without a word.
     /// </summary>
     /// <param name="disk">Virtual disk.</param>
     /// <param name="broken">Record of the broken device.</param>
