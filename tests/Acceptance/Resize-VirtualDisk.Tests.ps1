@@ -31,9 +31,18 @@ Describe 'Resize-VirtualDisk' {
     It 'refuses to shrink with <Code>, and to grow beyond the pool, saying how many disks are missing' -ForEach @{ Code = 4097 } {
         $before = (Get-VirtualDisk Data).Size
         (Get-WrittenError { Resize-VirtualDisk Data -Size 8MB }).FullyQualifiedErrorId | Should -Be "StorageWMI $Code,Resize-VirtualDisk"
-        $failure = Get-WrittenError { Resize-VirtualDisk Data -Size 100GB }
+        $failure = Get-WrittenError { Resize-VirtualDisk Data -Size 10GB }
         $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 40000,Resize-VirtualDisk'
         "$failure" | Should -BeLike '*Add * disks*'
+        (Get-VirtualDisk Data).Size | Should -Be $before
+    }
+
+    It 'says that no number of disks makes room where a pool could not have them all' {
+        $before = (Get-VirtualDisk Data).Size
+        $failure = Get-WrittenError { Resize-VirtualDisk Data -Size 100GB }
+        $failure.FullyQualifiedErrorId | Should -Be 'StorageWMI 40000,Resize-VirtualDisk'
+        "$failure" | Should -BeLike '*Give a smaller size: a pool has at most 512 disks, and * more*'
+        "$failure" | Should -Not -BeLike '*Add * disks*'
         (Get-VirtualDisk Data).Size | Should -Be $before
     }
 }
