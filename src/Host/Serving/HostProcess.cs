@@ -67,7 +67,7 @@ internal static class HostProcess
         await services.Startup.RunAsync().ConfigureAwait(false);
         DeviceWatch watch = new DeviceWatch(services);
         watch.Start();
-        await services.StopRequested.ConfigureAwait(false);
+        bool keepsAttached = await services.StopRequested.ConfigureAwait(false);
         ServiceManager.TryNotify("STOPPING=1");
         guard?.Stop();
         hostLock.Write(HostPaths.StoppedLine);
@@ -77,7 +77,7 @@ internal static class HostProcess
         Task drained = server.StopAsync(patience.Token);
         await services.Subsystem.Jobs.SuspendAllAsync().ConfigureAwait(false);
         await drained.ConfigureAwait(false);
-        if (!services.KeepsAttached)
+        if (!keepsAttached)
         {
             services.Attachments.DetachIdle();
         }

@@ -23,7 +23,7 @@ internal sealed class HostServices : IAsyncDisposable
     // Pools are open in the first answer of a host unless a disk is slow; a host with one answers all the same.
     private static readonly TimeSpan s_startPatience = TimeSpan.FromSeconds(3);
 
-    private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<bool> _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ServeOptions _options;
     private readonly Lane[] _lanes;   // the control lane, then the data lanes
     private readonly HostState _state;
@@ -95,8 +95,8 @@ internal sealed class HostServices : IAsyncDisposable
     /// <summary>Number of lanes of virtual disks.</summary>
     public int DataLanes => _lanes.Length - 1;
 
-    /// <summary>Completes when a request asks the host to stop.</summary>
-    public Task StopRequested => _stopRequested.Task;
+    /// <summary>Completes when a request asks the host to stop: whether the devices of attached disks stay, in use or not.</summary>
+    public Task<bool> StopRequested => _stopRequested.Task;
 
     /// <summary>Process that starts the host again, or null.</summary>
     public int? SupervisorProcessId => _options.Supervisor switch
@@ -133,11 +133,9 @@ internal sealed class HostServices : IAsyncDisposable
         return services;
     }
 
-    /// <summary>Whether the devices of attached disks stay when the host stops, in use or not.</summary>
-    public bool KeepsAttached { get; set; }
-
     /// <summary>Asks the host to stop in good order. Returns at once; a second request changes nothing.</summary>
-    public void RequestStop() => _stopRequested.TrySetResult();
+    /// <param name="keepsAttached">Whether the devices of attached disks stay, in use or not; else those that nothing uses are removed.</param>
+    public void RequestStop(bool keepsAttached = false) => _stopRequested.TrySetResult(keepsAttached);
 
     /// <summary>Carries out a change of virtual disks inside a verb that does not hold up others: changes of virtual disks follow one another.</summary>
     public async Task<T> ChangeAsync<T>(Func<Task<T>> change)

@@ -15,12 +15,17 @@ internal sealed class ReplyBuilder<TInfo>
     private readonly List<StorageErrorInfo> _errors = [];
     private readonly List<string> _warnings = [];
     private IEnumerable<TInfo> _stream = [];
+    private string? _nextPage;   // token that requests the next page; null when there is none
 
     /// <summary>Whether the verb changes nothing: the reply only lists the steps that it would carry out.</summary>
-    public bool IsWhatIf { get; set; }
+    public bool IsWhatIf { get; private set; }
 
-    /// <summary>Token that requests the next page; null when there is none.</summary>
-    public string? NextPage { get; set; }
+    /// <summary>Lists the steps of the verb from here on instead of carrying them out.</summary>
+    public void PlanOnly() => IsWhatIf = true;
+
+    /// <summary>Ends this page where the next one begins.</summary>
+    /// <param name="page">Token that requests the next page; null when there is none.</param>
+    public void EndPage(string? page) => _nextPage = page;
 
     /// <summary>
     /// Carries out a change and records its step in the reply. If the request only asks for the plan, runs <paramref name="check"/>
@@ -121,5 +126,5 @@ internal sealed class ReplyBuilder<TInfo>
 
     /// <summary>The reply as gathered, without its objects.</summary>
     private VerbReply<TInfo> Rest() =>
-        new() { Errors = [.. _errors], Warnings = [.. _warnings], Steps = [.. _steps], NextPage = NextPage };
+        new() { Errors = [.. _errors], Warnings = [.. _warnings], Steps = [.. _steps], NextPage = _nextPage };
 }

@@ -32,7 +32,11 @@ internal abstract class VerbHandler<TRequest, TInfo> : IVerbHandler
         {
             TRequest request = Read(body);
             RequestCheck.Check(Verb, request, reply.Warn);
-            reply.IsWhatIf = request.WhatIf && Verb.Verb.ChangesState;
+            if (request.WhatIf && Verb.Verb.ChangesState)
+            {
+                reply.PlanOnly();
+            }
+
             await HandleAsync(request, reply, cancellation).ConfigureAwait(false);
         }).ConfigureAwait(false);
         return reply.WriterOf(ReplyJson);

@@ -29,7 +29,6 @@ internal sealed class StopTierSpacesHostHandler(HostServices services)
                 Array.ForEach(services.Attachments.Records(), record => reply.Warn(
                     $"Virtual disk '{record.FriendlyName}' keeps {record.Device}: its requests wait {services.Attachments.PatienceOf(record)} for the next host."));
                 users.Where(static disk => disk.Clients.Length > 0).ToList().ForEach(disk => reply.Warn(disk.WhatStopDoes));
-                services.KeepsAttached = true;
             }
             else if (request.Force)
             {
@@ -44,7 +43,7 @@ internal sealed class StopTierSpacesHostHandler(HostServices services)
                     services.Paths.Home);
             }
 
-            services.RequestStop();
+            services.RequestStop(request.KeepAttached);
         });
 
     private async Task TakeAwayAsync(ReplyBuilder<TierSpacesHostInfo> reply)

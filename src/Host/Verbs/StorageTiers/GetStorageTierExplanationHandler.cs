@@ -27,7 +27,8 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
         List<SliceRange> ranges = request.FilePath is { } path ? OfFile(all, path, request.Page) : OfDisks(all, request, reply);
         PageMemory<SliceExplanation>.Listing listing = _memory.Begin(request.Page);
         int left = PageObjects;
-        for (int i = 0; i < ranges.Count && reply.NextPage is null; i++)
+        string? next = null;
+        for (int i = 0; i < ranges.Count && next is null; i++)
         {
             SliceRange range = ranges[i];
             await reply.TryAsync(async () =>
@@ -37,10 +38,10 @@ internal sealed class GetStorageTierExplanationHandler(HostServices services) : 
                 left -= explained.Count;
                 range = range with { Next = range.Next + ((long)explained.Count * range.Disk.Description.SliceSize) };
             }).ConfigureAwait(false);
-            reply.NextPage = left > 0 ? null : range.Left > 0 ? range.Page : i + 1 < ranges.Count ? ranges[i + 1].Page : null;
+            next = left > 0 ? null : range.Left > 0 ? range.Page : i + 1 < ranges.Count ? ranges[i + 1].Page : null;
         }
 
-        reply.NextPage = listing.End(reply.NextPage);
+        reply.EndPage(listing.End(next));
     }
 
     private static List<SliceRange> OfDisks(Catalogue all, GetStorageTierExplanationRequest request, ReplyBuilder<StorageTierExplanationInfo> reply)

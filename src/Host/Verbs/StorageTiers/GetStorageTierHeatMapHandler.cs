@@ -35,14 +35,18 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         List<SliceRange> ranges = SliceRange.Of(disks, request.Offset, request.Length, request.Page);
         PageMemory<HeatRanking>.Listing listing = _memory.Begin(request.Page);
         int listed = 0;
-        for (int i = 0; i < ranges.Count && reply.NextPage is null; i++)
+        string? next = null;
+        for (int i = 0; i < ranges.Count && next is null; i++)
         {
-            await reply.TryAsync(async () => listed += await ListAsync(ranges[i], request, listing, PageObjects - listed, reply).ConfigureAwait(false))
-                .ConfigureAwait(false);
-            reply.NextPage ??= listed >= PageObjects && i + 1 < ranges.Count ? ranges[i + 1].Page : null;
+            await reply.TryAsync(async () =>
+            {
+                (int more, next) = await ListAsync(ranges[i], request, listing, PageObjects - listed, reply).ConfigureAwait(false);
+                listed += more;
+            }).ConfigureAwait(false);
+            next ??= listed >= PageObjects && i + 1 < ranges.Count ? ranges[i + 1].Page : null;
         }
 
-        reply.NextPage = listing.End(reply.NextPage);
+        reply.EndPage(listing.End(next));
     }
 
     /// <summary>Reports an object that was named and does not exist, with the first page only.</summary>
@@ -54,7 +58,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         }
     }
 
-    private async Task<int> ListAsync(
+    private async Task<(int Listed, string? Next)> ListAsync(
         SliceRange range, GetStorageTierHeatMapRequest request, PageMemory<HeatRanking>.Listing listing, int most, ReplyBuilder<StorageTierHeatInfo> reply)
     {
         range.Check();
@@ -63,7 +67,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
         {
             SliceStatus[] hottest = await HottestAsync(range, ranking, (int)count).ConfigureAwait(false);
             reply.Add(hottest.Select(slice => slice.ToInfo(range.Disk.Description, ranking)));
-            return hottest.Length;
+            return (hottest.Length, null);
         }
 
         int listed = 0;
@@ -75,8 +79,7 @@ internal sealed class GetStorageTierHeatMapHandler(HostServices services) : Verb
             range = range with { Next = piece.Next };
         }
         while (listed < most && range.Left > 0);
-        reply.NextPage = range.Left > 0 ? range.Page : null;
-        return listed;
+        return (listed, range.Left > 0 ? range.Page : null);
     }
 
     private async Task<SliceStatus[]> HottestAsync(SliceRange range, HeatRanking ranking, int count)
