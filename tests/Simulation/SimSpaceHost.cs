@@ -219,7 +219,7 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     {
         await lane.Delay(1000 + lane.Next(100_000));
         map.StaleLogCopies &= ~(1 << copy);
-        return IoError.None;
+        return ClearsInDoubt ? IoError.NoSpace : IoError.None;
     }
 
     /// <inheritdoc/>

@@ -64,6 +64,9 @@ public sealed class SpaceWorld : ISimWorld
     /// <summary>Copies of the write cache that are recorded as stale, bit per copy.</summary>
     public int StaleCacheCopies => _map.StaleCacheCopies;
 
+    /// <summary>Copies of the integrity log that are recorded as stale, bit per copy.</summary>
+    public int StaleLogCopies => _map.StaleLogCopies;
+
     /// <summary>Fault: recording that a copy of the write cache is stale takes so many nanoseconds more.</summary>
     public Func<int, long>? MarkTakesLonger { get; set; }
 

@@ -135,6 +135,31 @@ public sealed class FirstWriteTests
         second.AssertReads(at, 12 * Block);
     }
 
+    // The same for blocks that are lost: what a cache in front knew of them goes, and the notes of their first writes with it.
+    [Fact]
+    public void Blocks_that_are_lost_find_room_for_their_notes()
+    {
+        ScrubWorld first = ScrubWorld.New(1, 1, checksums: true);
+        int at = 2 * first.RowLength;
+        first.Put(at + (8 * Block), 4 * Block);
+        for (int i = 0; i < 127; i++)
+        {
+            first.Put(at, 4 * Block);
+        }
+
+        long flushes = first.Space.Counters.Io.Flushes;
+        Assert.Equal(IoError.None, first.Lane.Run(first.Space.Poison(at, 4 * Block)));
+        Assert.Equal(flushes + 1, first.Space.Counters.Io.Flushes);
+        Assert.Equal(IoError.None, first.Lane.Run(first.Space.Flush()));
+        ScrubWorld second = first.Opened((SpaceWorld)first.World.Kill(2, () => false));
+        for (int block = 0; block < 4; block++)
+        {
+            Assert.Equal(IoError.Io, second.Read(at + (block * Block), Block, out _));
+        }
+
+        second.AssertReads(at + (8 * Block), 4 * Block);
+    }
+
     // An enclosure loses its power and the machine does not: the notes are there, and the disks hold what a former owner wrote.
     [Theory]
     [InlineData(1)]

@@ -1,5 +1,7 @@
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Verification;
+using TierSpaces.Simulation;
 
 namespace TierSpaces.Engine.Tests.Resiliency;
 
@@ -23,6 +25,29 @@ public sealed class GoneDiskTests
         Assert.Null(world.World.Host.Members.Disk(disk));
     }
 
+    // After an unclean stop nothing is answered from a region before its copies have been judged: the judging finds the disk gone.
+    [Fact]
+    public void The_disk_of_the_only_copy_leaves_when_the_first_read_of_a_dirty_region_finds_it_gone()
+    {
+        const int region = 16 << 10;
+        ScrubWorld before = ScrubWorld.New(1, 1, checksums: true);
+        for (int at = 0; at < before.RowLength; at += region)
+        {
+            before.Write(at, Block);
+        }
+
+        ScrubWorld world = before.Opened((SpaceWorld)before.World.Cut(5, (_, _, _) => true));
+        int disk = world.DataPlace(0, 0).Disk;
+        world.Disks[disk].ReadTakesLonger = static (_, _) => 1_000_000;
+        world.AssertReads(15 * region, Block);   // the checksum page of the row is in memory now, and the background at its first regions
+        Assert.InRange(world.Space.UnresolvedRegions, 8, 15);
+        world.Disks[disk].Pulled = true;
+
+        Assert.NotEqual(IoError.None, world.Read(14 * region, Block, out _));
+
+        Assert.Null(world.World.Host.Members.Disk(disk));
+    }
+
     // The data that was copied to it may be in its cache only.
     [Fact]
     public void A_disk_that_is_made_whole_leaves_when_its_flush_at_the_end_fails()
@@ -39,6 +64,31 @@ public sealed class GoneDiskTests
         Assert.NotEqual(RepairEnd.Done, end);
         Assert.Null(world.World.Host.Members.Disk(2));
         Assert.Equal(stale, world.Space.StaleRegions);
+    }
+
+    // The rows of the disk are copied after the copy of the log, without a fault: the disk leaves for what the log found, or stays.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_disk_leaves_when_a_step_or_the_flush_of_a_copy_of_the_log_fails_on_it(bool isStep)
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums: true);
+        world.Disks[0].Pulled = true;
+        world.Write(0, Block);
+        Assert.Equal("", world.Lane.Run(world.World.Return(0)));
+        SimDisk disk = world.Disks[0];
+        disk.FailFlushes = isStep ? 0 : 1;
+        disk.WriteFails = (_, _) =>
+        {
+            disk.WriteFails = null;
+            return isStep;
+        };
+
+        Assert.NotEqual(RepairEnd.Done, world.Lane.Run(world.Space.Resync(new PacerAfter(static () => { }))));
+
+        Assert.Null(world.World.Host.Members.Disk(0));
+        Assert.Equal(0, world.Space.Counters.Repair.LogCopiesRepaired);
+        world.AssertReads(0, Block);
     }
 
     private sealed class PacerAfter(Action copied) : IWorkPacer

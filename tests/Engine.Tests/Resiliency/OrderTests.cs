@@ -177,4 +177,32 @@ public sealed class OrderTests
         world.Release();
         after.Release();
     }
+
+    // All of them are written and logged already: the log has nothing else to flush for.
+    [Fact]
+    public void More_blocks_than_the_log_has_room_for_may_be_lost_between_two_flushes()
+    {
+        SpaceScenario scenario = new(2, 1, true, 512, 80) { CachedPagesMax = 200 };
+        SpaceWorld world = SpaceWorld.New(scenario, 1);
+        Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
+        const int chunk = 256 << 10;
+        IoBuffer buffer = world.Lane.Buffers.Rent(chunk);
+        for (long at = 0; at < scenario.Length; at += chunk)
+        {
+            Assert.Equal(IoError.None, world.Lane.Run(world.Space.Write(at, buffer, WriteFlags.None)));
+        }
+
+        Assert.Equal(IoError.None, world.Lane.Run(world.Space.Flush()));
+        Assert.Equal(IoError.None, world.Lane.Run(world.Space.Poison(0, scenario.Length)));
+        Assert.Equal(IoError.None, world.Lane.Run(world.Space.Flush()));
+        SpaceWorld after = (SpaceWorld)world.Cut(2, (_, _, _) => false);
+        Assert.Equal("", after.Lane.Run(after.Open(isNew: false)));
+        for (long at = 0; at < scenario.Length; at += chunk)
+        {
+            Assert.Equal(IoError.Io, after.Lane.Run(after.Space.Read(at, buffer.Slice(0, Block))));
+        }
+
+        world.Release();
+        after.Release();
+    }
 }
