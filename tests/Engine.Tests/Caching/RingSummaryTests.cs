@@ -14,6 +14,7 @@ public class RingSummaryTests
     private const int RingBytes = 16 << 20;
     private const int RingBlocks = (RingBytes / Block) - CacheAnchor.Slots;
     private const int Every = 256;   // blocks of the ring
+    private const int PlaceOfFirstExtent = 32 + 12;   // in the payload of a summary
 
     private static readonly Guid s_owner = new(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
 
@@ -48,6 +49,47 @@ public class RingSummaryTests
         (PoolWorld again, _) = Reopen(world, isKilled: false);
         Assert.InRange(again.VirtualDisk!.Cache!.SummariesUsed, first == 10 ? 0 : 8, first == second ? 11 : 10);
         Check(again, 1500);
+    }
+
+    // A bit in the place of the first record's block: only the checksum of the summary's payload says that it is wrong.
+    [Fact]
+    public void A_summary_with_a_flipped_bit_puts_no_block_elsewhere()
+    {
+        PoolWorld world = NewWorld();
+        Fill(world, 1500);
+        world.Lane.Advance(100_000_000);
+        Damage(world, Summaries(world)[3], static sector => [.. sector.Select(static (value, i) => i == PlaceOfFirstExtent ? (byte)(value ^ 1) : value)]);
+        (PoolWorld again, _) = Reopen(world, isKilled: false);
+        Check(again, 1500);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_summary_on_its_way_is_written_and_named_before_the_ring_is_left(bool isClosed)
+    {
+        PoolWorld world = NewWorld(every: 4 * Every);
+        Array.ForEach(world.Disks, static disk => disk.WriteTakesLonger = static (_, length) => length > 2 * Block ? 300_000_000 : 0);   // no record does
+        Fill(world, 2 * Every);
+        WriteCache cache = world.VirtualDisk!.Cache!;
+        Assert.Empty(Summaries(world));
+        world.Lane.Run(isClosed ? Closed(cache) : cache.Leave());
+        Assert.NotEmpty(Summaries(world));
+        Assert.Equal(0, world.Disks.Sum(static disk => disk.TotalInFlight));
+        int late = 0;
+        foreach (RingPlace place in Places(world))
+        {
+            world.Disks[place.Disk].OnRequest += (kind, offset, _) => late += kind == SimOperation.Write && offset >= place.Start && offset < place.End ? 1 : 0;
+        }
+
+        world.Lane.Advance(2_000_000_000);
+        Assert.Equal(0, late);
+
+        static async LaneTask<Nothing> Closed(WriteCache cache)
+        {
+            Assert.Equal(IoError.None, await cache.Close());
+            return default;
+        }
     }
 
     // Records are destaged, and the ring goes round twice: the tail is among the records that a summary repeats.
@@ -319,12 +361,13 @@ public class RingSummaryTests
     }
 
     /// <summary>Damages the first block of payload of a summary on every copy.</summary>
-    private static void Damage(PoolWorld world, long summary)
+    private static void Damage(PoolWorld world, long summary) => Damage(world, summary, static sector => [.. sector.Select(static value => (byte)~value)]);
+
+    private static void Damage(PoolWorld world, long summary, Func<byte[], byte[]> change)
     {
         foreach (RingPlace place in Places(world).Where(place => summary + Block >= place.Offset && summary + Block < place.Offset + place.End - place.Start))
         {
-            world.Disks[place.Disk].Media.Corrupt(
-                place.Start + summary + Block - place.Offset, static sector => [.. sector.Select(static value => (byte)~value)]);
+            world.Disks[place.Disk].Media.Corrupt(place.Start + summary + Block - place.Offset, change);
         }
     }
 

@@ -155,6 +155,18 @@ public sealed class PoolScanTests
         Assert.Equal(ScanKind.Blank, after.Scan()[0].Kind);
     }
 
+    [Fact]
+    public void Signatures_that_were_erased_are_gone_when_the_power_goes_at_once()
+    {
+        PoolWorld world = new(1, 1);
+        world.Media[0].Corrupt(0x400, static sector => Put(sector, 0x38, [0x53, 0xEF]));
+        PoolScan foreign = world.Scan()[0];
+        Assert.Equal(ScanKind.Foreign, foreign.Kind);
+        Assert.Equal(IoError.None, world.Lane.Run(PoolScan.EraseSignatures(world.Lane, world.Disks[0], foreign.Signatures)));
+        PoolWorld after = new(new SimLane(2), [world.Media[0].Cut((_, _) => false)], world.Host);
+        Assert.Equal(ScanKind.Blank, after.Scan()[0].Kind);
+    }
+
     internal static void Damage(SimMedia media, long offset) =>
         media.Corrupt(offset + 512, static sector => Put(sector, 100, Encoding.ASCII.GetBytes("rot")));
 
