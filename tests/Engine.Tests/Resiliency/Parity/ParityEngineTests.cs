@@ -190,6 +190,56 @@ public sealed class ParityEngineTests
         }
     }
 
+    // The power was cut amid writes of a region in which a block has rotted: making the region agree makes that block whole, too.
+    [Fact]
+    public void A_block_that_has_rotted_in_a_dirty_region_is_whole_on_its_disk_when_the_region_is_used()
+    {
+        SimDisk disk = RotInDirtyRegion();
+        CutPower();
+        Assert.Equal(_data.AsSpan(Interleave, Block).ToArray(), Read(Interleave, Block));   // of another block: a read heals what it finds
+        AssertIsWhole();
+        _lane.Advance(60_000_000_000);   // the region is clean, durably: nothing makes it agree again
+        CutPower();
+        Evict(new ParityLayout(_shape).ParityColumn(0, 0));
+        Assert.Equal(_data.AsSpan(0, Block).ToArray(), Read(0, Block));
+        Assert.NotNull(_host.Members.Disk(Array.IndexOf(_disks, disk)));
+    }
+
+    [Fact]
+    public void A_disk_that_does_not_take_the_block_of_a_dirty_region_that_has_rotted_leaves()
+    {
+        SimDisk disk = RotInDirtyRegion();
+        disk.WriteFails = (_, length) => length == Block;
+        CutPower();
+        Assert.Equal(_data.AsSpan(Interleave, Block).ToArray(), Read(Interleave, Block));
+        Assert.Null(_host.Members.Disk(Array.IndexOf(_disks, disk)));
+        disk.WriteFails = null;
+        Return();
+        AssertAnyMayBeMissing();
+    }
+
+    // A whole stripe is not recorded: a record of a part of it that is replayed after it would undo it.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_whole_stripe_that_was_flushed_is_not_undone_by_the_record_of_a_part_of_it(bool isReplayedBefore)
+    {
+        Create(4, 1);
+        Write(0, _data.Length);
+        Flush();
+        Write(Block, Block);
+        if (isReplayedBefore)
+        {
+            CutPower();
+            Assert.Equal(1, _space.Counters.Parity.Replayed);
+        }
+
+        Write(0, _shape.DataColumns * Interleave);
+        Flush();
+        CutPower();
+        AssertReads();
+    }
+
     /// <summary>Records in a journal whose space is closed are void after the next opening, and their room is free for records of any size.</summary>
     [Theory]
     [MemberData(nameof(Shapes))]
@@ -428,6 +478,27 @@ public sealed class ParityEngineTests
         _space = _lane.Run(isNew ? Space.Create(_host, options) : Space.Open(_host, options));
         _host.Space = _space;
         Assert.Equal("", _space.FaultReason);
+    }
+
+    /// <summary>Damages the first block, whose region is dirty, on its disk, which has no copy of the log. Returns the disk.</summary>
+    private SimDisk RotInDirtyRegion()
+    {
+        Create(4, 1);
+        Write(0, _data.Length);
+        Flush();
+        Write(Interleave, Block);   // another strip of the stripe
+        Flush();
+        SlabPlace place = _host.Row(0)!.Places[new ParityLayout(_shape).DataColumn(0, 0)];
+        Assert.True(place.Disk > _shape.Parities);
+        _disks[place.Disk].Media.Corrupt(place.DataOffset, static sector => new byte[sector.Length]);
+        return _disks[place.Disk];
+    }
+
+    /// <summary>The power goes, with everything that the disks have not made durable, and comes back.</summary>
+    private void CutPower()
+    {
+        Array.ForEach(_disks, static disk => disk.Media.LosePower(static (_, _) => false));
+        Open(isNew: false);
     }
 
     private void Reopen()
