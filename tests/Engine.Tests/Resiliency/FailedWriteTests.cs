@@ -132,6 +132,35 @@ public sealed class FailedWriteTests
         world.AssertFullOf(Value, 0);
     }
 
+    // The background has read both copies and writes one of them when a client comes.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_write_that_comes_while_copies_are_made_equal_comes_after_that(bool checksums)
+    {
+        ScrubWorld world = ScrubWorld.New(1, 2, checksums);
+        FailWrite(world, 0, 0);
+        (int number, long place) = world.DataPlace(checksums ? 0 : 1, 0);   // without checksums the first copy is taken
+        SimDisk disk = world.Disks[number];
+        bool isSlow = false;
+        disk.WriteTakesLonger = (offset, _) =>
+        {
+            if (offset != place || isSlow)
+            {
+                return 0;
+            }
+
+            isSlow = true;
+            return Second / 5;
+        };
+        world.Lane.Advance(Second + (Second / 10));
+        Assert.True(isSlow);
+        world.Put(0, Block);
+        world.Lane.Advance(Second);
+        Assert.Equal(Copy(world, 0), Copy(world, 1));
+        world.AssertReads(0, Block);
+    }
+
     private static byte[] Copy(ScrubWorld world, int copy)
     {
         byte[] data = new byte[Block];

@@ -28,6 +28,26 @@ public sealed class OrderTests
         third.AssertReads(third.RowLength, third.RowLength);
     }
 
+    // The row is empty but for a first write that is on its way to a slow disk.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void A_row_with_a_first_write_on_its_way_is_not_given_back(int copies)
+    {
+        ScrubWorld world = ScrubWorld.New(1, copies, checksums: true);
+        int row = 2 * world.RowLength;
+        world.Put(row, Block);
+        (int number, long place) = world.DataPlace(0, row + Block);
+        world.Disks[number].WriteTakesLonger = (offset, _) => offset == place ? 50_000_000 : 0;
+        LaneTask<IoError> write = world.Overwrite(row + Block, 0x5A);
+        world.Lane.Advance(5_000_000);
+        world.Unmap(row, Block);
+        Assert.False(write.IsCompleted);
+        Assert.Equal(IoError.None, world.Lane.Run(write));
+        world.Lane.Advance(100_000_000);
+        world.AssertFullOf(0x5A, row + Block);
+    }
+
     // Nothing of them is ever flushed: the log has to see to it by itself that it can be trimmed.
     [Fact]
     public void Unmaps_alone_go_round_the_log()

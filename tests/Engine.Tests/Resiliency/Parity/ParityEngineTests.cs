@@ -190,6 +190,32 @@ public sealed class ParityEngineTests
         }
     }
 
+    // Two disks of the line could not be read when a block of it was written: its parity is poisoned, and the record of the write says so. A repair gives
+    // the line its redundancy back, which a replay of that record must not take away.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_line_that_a_repair_has_given_its_parity_back_keeps_it_over_a_power_cut(bool isParityRepaired)
+    {
+        Create(4, 1);
+        Write(0, _data.Length);
+        Flush();
+        ParityLayout layout = new(_shape);
+        int[] columns = [layout.DataColumn(0, 0), layout.DataColumn(0, 1)];
+        foreach (SlabPlace place in columns.Select(column => _host.Row(0)!.Places[column]))
+        {
+            _disks[place.Disk].ReadFails = (offset, length) => offset <= place.DataOffset && place.DataOffset < offset + length;
+        }
+
+        Write(0, Block);
+        Array.ForEach(_disks, static disk => disk.ReadFails = null);
+        Evict(isParityRepaired ? layout.ParityColumn(0, 0) : columns[0]);
+        Return();
+        CutPower();
+        Evict(columns[1]);
+        AssertReads();
+    }
+
     // The power was cut amid writes of a region in which a block has rotted: making the region agree makes that block whole, too. When the region is
     // clean, nothing makes it agree again: the block is durable by then.
     [Theory]
