@@ -39,6 +39,26 @@ public class LaneLinkTests
         Assert.Equal("", _world.Lane.Run(_world.Return(disk.Value - 1)));
     }
 
+    // Its slabs would not be known as outdated.
+    [Fact]
+    public void A_disk_does_not_come_back_before_what_it_misses_is_recorded()
+    {
+        Open();
+        DiskNumber disk = MirrorDisk(0);
+        Pool.MembershipChanged += _ => Array.ForEach(_world.Disks, static member => member.WriteTakesLonger = static (_, _) => 5 * Second);
+        Assert.True(_world.PoolLane.Run(Pool.Evict(disk, "a test")).Succeeded);
+        _world.PoolLane.Advance(2 * Second);
+        Assert.False(IsStaleOn(disk));
+        Assert.True(Pool.IsOwed(disk));
+        CommitResult early = _world.Lane.Run(_world.TryReturn(disk.Value - 1, hasLostPower: false));
+        Assert.Equal(CommitStatus.Refused, early.Status);
+        Assert.Contains("still record what it misses", early.Reason);
+
+        _world.PoolLane.Advance(60 * Second);
+        Assert.True(IsStaleOn(disk));
+        Assert.False(Pool.IsOwed(disk));
+    }
+
     [Fact]
     public void A_disk_of_which_the_lane_gets_no_handle_is_out_for_it_and_misses_what_is_recorded()
     {
@@ -53,8 +73,7 @@ public class LaneLinkTests
         Assert.Null(_world.VirtualDisk!.Pool.Members.Disk(disk.Value));
 
         Assert.Equal(IoError.None, Write(2));
-        Assert.Contains(Data.EnumerateRows(), row => Enumerable.Range(0, 2).Any(
-            position => row.Row.Mapping.Sources[position].Disk == disk && row.Row.Stale(position) != 0));
+        Assert.True(IsStaleOn(disk));
     }
 
     [Fact]
@@ -68,6 +87,9 @@ public class LaneLinkTests
     }
 
     private SpaceState Data => Pool.State.Space(_world.VirtualDisk!.Description.Part(0)!.DataSpace)!;
+
+    private bool IsStaleOn(DiskNumber disk) => Data.EnumerateRows().Any(row => Enumerable.Range(0, 2).Any(
+        position => row.Row.Mapping.Sources[position].Disk == disk && row.Row.Stale(position) != 0));
 
     private void Open()
     {
