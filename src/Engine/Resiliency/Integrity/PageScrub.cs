@@ -56,14 +56,8 @@ internal sealed class PageScrub(SpaceContext space, SpaceLog log, IntegrityStore
     // 1. With writebacks kept out, the sectors are judged. 2. The page is written again, as a writeback does it.
     private async LaneTask<Nothing> RewritePage(ChecksumPage page, ScrubFindings findings)
     {
-        await writeback.WritebackEnd();
-        if (_status.Fault != IoError.None || !writeback.HasGoodCopies(page))
-        {
-            return default;
-        }
-
         await writeback.HoldWriteback();
-        int wrong = await CountWrongSectors(page, findings);
+        int wrong = _status.Fault == IoError.None && writeback.HasGoodCopies(page) ? await CountWrongSectors(page, findings) : 0;
         if (wrong > 0 && page.OldestUnwritten == 0 && writeback.HasGoodCopies(page))
         {
             page.RequireWriteback(log.Journal.Durable);

@@ -525,7 +525,9 @@ public sealed class ParityEngineTests
         return place.Disk;
     }
 
-    /// <summary>The power goes, with everything that the disks have not made durable, and comes back. What the former process still does reaches no disk.</summary>
+    /// <summary>
+    /// The power goes, with everything that the disks have not made durable, and comes back. The former process goes on, on disks that nothing looks at.
+    /// </summary>
     private void CutPower(int failing = -1)
     {
         _disks = Array.ConvertAll(_disks, disk => new SimDisk(_lane, disk.SnapshotWithInFlight().Cut(static (_, _) => false)));
