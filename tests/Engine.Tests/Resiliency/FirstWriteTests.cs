@@ -313,7 +313,9 @@ public sealed class FirstWriteTests
         ScrubWorld first = FilledAtLastRow(blocks: 16);
         SpaceWorld killed = Stuck((SpaceWorld)first.World.Kill(2, () => false), first);
         ScrubWorld second = first.Opened(killed);
+        second.Write(8 * Block, Block);   // the counters know the log once something was committed to it
         int blocks = (int)(2 * second.Space.Counters.Log.Blocks) + 8;
+        Assert.True(blocks > 64);
         for (int i = 0; i < blocks; i++)
         {
             second.Write(8 * Block, Block);
