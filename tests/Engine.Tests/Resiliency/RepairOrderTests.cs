@@ -124,38 +124,6 @@ public sealed class RepairOrderTests
         world.Opened((SpaceWorld)world.World.Cut(5, (_, _, _) => false)).AssertFullOf(0, block);
     }
 
-    // A writeback waits for the log already when the page of the repaired copy is to be written: the entry that the log gets meanwhile is in both.
-    [Fact]
-    public void The_page_of_a_repaired_copy_has_what_a_writeback_that_began_before_trims_the_log_of()
-    {
-        ScrubWorld world = Returned(2, checksums: true);
-        world.Put(0, Block);
-        bool isLogged = false;
-        bool isWritten = false;
-        Array.ForEach(world.Disks[..2], disk => disk.WriteTakesLonger = (_, _) => isLogged ? 0 : 60 * Millisecond);
-        world.Disks[2].WriteTakesLonger = (offset, length) =>
-        {
-            bool isFirst = !isWritten && length == Block && offset % (world.RowLength + Block) == 0;
-            isWritten |= isFirst;
-            return isFirst ? 150 * Millisecond : 0;
-        };
-        Flush().Forget();
-        LaneTask<ScrubStride> writeback = world.Space.Scrub(long.MaxValue / 2, new ScrubFindings());
-        world.Lane.Advance(10 * Millisecond);
-        Assert.Equal(RepairEnd.Done, world.Lane.Run(world.Space.Resync(new SimPacer(world.Lane))));
-        world.Lane.Run(writeback);
-        Assert.True(isWritten);
-        SpaceWorld alone = CutWhenClean(world);
-        alone.Remove(1);
-        world.Opened(alone).AssertReads(0, Block);
-
-        async LaneTask Flush()
-        {
-            Assert.Equal(IoError.None, await world.Space.Flush());
-            isLogged = true;
-        }
-    }
-
     // The copies are being made equal, and what they hold has been taken as it is, when the block is called lost: that comes after it, and stays.
     [Fact]
     public void A_block_that_is_called_lost_while_its_region_is_resolved_stays_so()
