@@ -62,6 +62,9 @@ public sealed class SimDisk : IDisk
     /// <summary>Fault: the disk is gone.</summary>
     public bool Pulled { get; set; }
 
+    /// <summary>Fault: reads of a disk that is gone give EIO, as those of a bad sector do.</summary>
+    public bool IsGoneAsBad { get; set; }
+
     /// <summary>Fault: flushes succeed and do nothing.</summary>
     public bool FlushLies { get; set; }
 
@@ -231,7 +234,7 @@ public sealed class SimDisk : IDisk
         await Latency(port, SimOperation.Read, offset, target.Length);
         if (Pulled)
         {
-            return IoError.DeviceGone;
+            return IsGoneAsBad ? IoError.Io : IoError.DeviceGone;
         }
 
         if (ReadFails?.Invoke(offset, target.Length) == true)

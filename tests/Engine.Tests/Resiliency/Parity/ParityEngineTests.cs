@@ -319,6 +319,29 @@ public sealed class ParityEngineTests
         Assert.InRange(errors, 1, _data.Length / Block);
     }
 
+    // A device that was taken away may answer as if it had a bad sector. Nothing counts as lost that it may give when it is back.
+    [Fact]
+    public void A_disk_that_is_gone_and_answers_as_one_with_a_bad_sector_leaves()
+    {
+        Create(4, 1);
+        Write(0, _data.Length);
+        Flush();
+        ParityLayout layout = new(_shape);
+        int gone = _host.Row(0)!.Places[layout.DataColumn(0, 0)].Disk;
+        Evict(layout.DataColumn(0, 1));
+        _disks[gone].IsGoneAsBad = _disks[gone].Pulled = true;
+        IoBuffer buffer = _lane.Buffers.Rent(Block);
+
+        Assert.NotEqual(IoError.None, _lane.Run(_space.Read(0, buffer)));
+
+        _lane.Buffers.Return(buffer);
+        Assert.Null(_host.Members.Disk(gone));
+        Assert.Equal(0, _space.Counters.Damage.BlocksLost);
+        _disks[gone].Pulled = false;
+        Return();
+        AssertReads();
+    }
+
     private static IEnumerable<int[]> Combinations(int columns, int parities)
     {
         for (int first = 0; first < columns; first++)
