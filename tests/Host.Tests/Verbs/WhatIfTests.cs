@@ -330,9 +330,10 @@ public sealed partial class WhatIfTests(InProcessHost host) : IClassFixture<InPr
 
         Assert.StartsWith("Virtual disk 'left': physical disks with copies of it are missing: gone1. The repair leaves", warnings);
         await host.SendAsync("Set-EmulatedDiskFault", new() { ["FriendlyName"] = "gone1", ["Clear"] = true });
-        await host.SendAsync("Remove-VirtualDisk", new() { ["FriendlyName"] = new[] { "left" } });   // its disk comes back later, amid other tests
-        await host.SendAsync("Remove-StoragePool", new() { ["FriendlyName"] = new[] { "gone" } });
-        await host.SendAsync("Unregister-PhysicalDisk", new() { ["FriendlyName"] = new[] { "gone1", "gone2", "gone3" } });
+        // Its disk would come back amid other tests.
+        Assert.Empty(Errors(await host.SendAsync("Remove-VirtualDisk", new() { ["FriendlyName"] = new[] { "left" } })));
+        Assert.Empty(Errors(await host.SendAsync("Remove-StoragePool", new() { ["FriendlyName"] = new[] { "gone" } })));
+        Assert.Empty(Errors(await host.SendAsync("Unregister-PhysicalDisk", new() { ["FriendlyName"] = new[] { "gone1", "gone2", "gone3" } })));
     }
 
     /// <summary>Each physical disk has the slabs of each column and copy that its line says.</summary>
