@@ -374,12 +374,12 @@ public sealed class CrashSimulation
         }
 
         _nested = true;
-        Crash(_world, _oracle, 0, _world.Lane.NextRandom());
+        Crash(_world, _oracle, 0, _world.Lane.NextRandom(), "");
         _nested = false;
     }
 
     /// <summary>Forks the world into several crash states and judges each.</summary>
-    private void Crash(ISimWorld world, BlockOracle oracle, int depth, ulong seed)
+    private void Crash(ISimWorld world, BlockOracle oracle, int depth, ulong seed, string before)
     {
         Random random = new((int)(seed >> 32) ^ (int)seed);
         int[] pending = world.PendingWrites();
@@ -405,7 +405,7 @@ public sealed class CrashSimulation
             ISimWorld crashed = kill ? world.Kill(seed + (ulong)plan, () => random.Next(2) == 0) : world.Cut(seed + (ulong)plan, keep, keepsMemory);
             if (!kill)
             {
-                judged.PowerCut();
+                judged.PowerCut(keepsMemory);
             }
             else if (depth == 0)
             {
@@ -423,7 +423,7 @@ public sealed class CrashSimulation
             Count(world.Doing.Length > 0, $"crash in {world.Doing}");
             Count(world.HasSlicesAhead, "crash while slices had places ahead of their first writes");
             Count(kill ? $"process crash at depth {depth}" : $"power cut{(keepsMemory ? " of the disks alone" : "")} at depth {depth}");
-            Judge(crashed, judged, $"{(kill ? "process crash" : $"power cut{(keepsMemory ? " of the disks alone" : "")}, plan {plan}")} at step {world.Lane.Steps}, depth {depth}", depth);
+            Judge(crashed, judged, $"{before}{(kill ? "process crash" : $"power cut{(keepsMemory ? " of the disks alone" : "")}, plan {plan}")} at step {world.Lane.Steps}", depth);
             crashed.Release();
             _isWhole = wasWhole;
         }
@@ -468,7 +468,7 @@ public sealed class CrashSimulation
                 {
                     if (--at == 0 && Violation is null)
                     {
-                        Crash(world, oracle, depth + 1, world.Lane.NextRandom());
+                        Crash(world, oracle, depth + 1, world.Lane.NextRandom(), where + ", ");
                     }
                 };
             }
@@ -529,7 +529,7 @@ public sealed class CrashSimulation
     /// <summary>After a crash the disks that were away come back and are made whole; on the way it may be crashed again.</summary>
     private void ReturnAll(ISimWorld world, BlockOracle oracle, string where, int depth, Random random)
     {
-        CrashAfter(world, oracle, depth, 1 + random.Next(300));
+        CrashAfter(world, oracle, depth, 1 + random.Next(300), where + ", disks returned");
         bool any = false;
         for (int disk = 0; disk < world.Disks.Length && Violation is null; disk++)
         {
@@ -546,13 +546,13 @@ public sealed class CrashSimulation
 
         bool crashes = world.Spaces.BytesToResync > 0;
         Repair(world, where);
-        CrashAfter(world, oracle, depth, 0);
+        CrashAfter(world, oracle, depth, 0, where);
         Count(any, "disk returned after a crash");
         Count(crashes, "repair after a crash");
         ReadAll(world, oracle, where + ", repaired", observe: false);
     }
 
-    private void CrashAfter(ISimWorld world, BlockOracle oracle, int depth, int requests)
+    private void CrashAfter(ISimWorld world, BlockOracle oracle, int depth, int requests, string where)
     {
         int at = requests;
         foreach (SimDisk disk in world.Disks)
@@ -561,7 +561,7 @@ public sealed class CrashSimulation
             {
                 if (--at == 0 && Violation is null)
                 {
-                    Crash(world, oracle, depth + 1, world.Lane.NextRandom());
+                    Crash(world, oracle, depth + 1, world.Lane.NextRandom(), where + ", ");
                 }
             };
         }
@@ -588,9 +588,9 @@ public sealed class CrashSimulation
 
     private void JudgeEachCopy(ISimWorld world, BlockOracle oracle, string where)
     {
-        if (world.MissingDisks >= _scenario.Redundancy)
+        if (world.MissingDisks >= _scenario.Redundancy || (_scenario.Parities > 0 && oracle.MayBeTorn))
         {
-            return;
+            return;   // a block that was torn takes the redundancy of its parity line along
         }
 
         Repair(world, where);   // what is stale may not be the only copy left

@@ -596,7 +596,8 @@ internal sealed class LaneSimulation
         int kept = random.Next(3);
         Func<int, int, int, bool> keep =
             kept == 0 ? KeptWrites.None : kept == 1 ? KeptWrites.Random(random) : KeptWrites.Prefixes(random, world.PendingWrites());
-        PoolWorld stopped = isKill ? world.Kill(seed, () => random.Next(2) == 0) : world.Cut(seed, keep, keepsMemory: random.Next(3) == 0);
+        bool ofDisksAlone = !isKill && random.Next(3) == 0;
+        PoolWorld stopped = isKill ? world.Kill(seed, () => random.Next(2) == 0) : world.Cut(seed, keep, keepsMemory: ofDisksAlone);
         BlockOracle[] judged = Array.ConvertAll(oracles, static oracle => oracle.Clone());
         bool returns = _victim >= 0 && stopped.Disks[_victim].Pulled && random.Next(3) > 0;   // without what it had not flushed
         if (returns)
@@ -608,7 +609,7 @@ internal sealed class LaneSimulation
         {
             if (!isKill || returns)
             {
-                oracle.PowerCut();
+                oracle.PowerCut(ofDisksAlone);
             }
             else if (depth == 0)
             {

@@ -210,7 +210,7 @@ public sealed class SpaceWorld : ISimWorld
             LogOwner = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
             LogBlocksMax = LogBlocks,
             ParityJournalBlocks = shape.Parities > 0 ? ParityJournalBlocks : 0,
-            FirstWriteJournal = shape.Checksums ? _state.MapMemory("notes", 64 + (2 * 16 * _scenario.JournalSlots)) : null,
+            RecordMemory = shape.Checksums ? _state.MapMemory("notes", Space.RecordMemorySizeFor(_scenario.JournalSlots)) : null,
             CachedPagesMax = _scenario.CachedPagesMax,
             RegionsPerMark = 1 << (int)(Lane.NextRandom() % 4),   // what a row has dirty is no part of a format: each opening may mark as it likes
             CleanAfterNs = 2_000_000_000,

@@ -21,7 +21,7 @@ internal static class StoreReading
         {
             int bytes = (int)Math.Min(ChunkBytes, length - at);
             wrong = Read(store, oracle, at, bytes, observe);
-            if (wrong is not null && hasParity)
+            if (wrong is not null && (hasParity || oracle.MayBeTorn))
             {
                 wrong = null;   // block by block: some of them may be lost
                 for (long block = at; block < at + bytes && wrong is null; block += BlockBytes)

@@ -117,6 +117,11 @@ public sealed record DiskIdentity(
     /// </summary>
     public string Hardware { get; init; } = "";
 
+    /// <summary>
+    /// Changes when the device may have lost what it had not flushed while the machine was running: it was attached anew, or what it lies on was. 0: not known.
+    /// </summary>
+    public ulong Incarnation { get; init; }
+
     /// <summary>The slot of an enclosure that it is in, or null if none is reported.</summary>
     public EnclosureSlot? Slot { get; init; }
 

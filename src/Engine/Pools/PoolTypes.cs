@@ -30,7 +30,7 @@ public sealed record PoolEnvironment(ILane Lane, StateFolder State, Guid NodeId,
     internal HostIdentity Host => new(NodeId, BootId, HostName);
 
     /// <summary>Bytes of the first-write journal of each space with checksums, at least 64 KiB. First writes that exceed half of it wait for a flush.</summary>
-    public int FirstWriteJournalBytes { get; init; } = 8 << 20;
+    public int RecordMemoryBytes { get; init; } = 8 << 20;
 
     /// <summary>Blocks of 4 KiB in the ring of a write cache after which a summary of them is written: 1 to 65536, or 0 for none.</summary>
     public int CacheSummaryBlocks { get; init; } = 4096;

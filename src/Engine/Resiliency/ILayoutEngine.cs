@@ -65,13 +65,12 @@ internal interface ILayoutEngine
     /// <summary>Bytes of each position that are resynced at once at least: a part of a region, all of it at most. At most 64 parts are a region.</summary>
     int ResyncSize { get; }
 
-    /// <summary>
-    /// Whether <see cref="Resync"/> judges the blocks that the log calls never-written or lost although a process that died had written them. Else
-    /// <see cref="Recover"/> does it at open.
-    /// </summary>
-    bool ResyncsFirstWrites => false;
+    /// <summary>Whether <see cref="Open"/> has decided what a block holds: then no record of a write does.</summary>
+    bool HasDecided(in StripPiece block) => false;
 
-    /// <summary>Makes the positions of a part of a region agree after an unclean stop, durably.</summary>
+    /// <summary>
+    /// Makes the positions of a part of a region agree after an unclean stop, durably, and judges the writes of a process that died (<see cref="FoundWrites"/>).
+    /// </summary>
     /// <param name="row">The row.</param>
     /// <param name="region">The region, numbered in its row.</param>
     /// <param name="slabOffset">First byte of the part, in the slab; a multiple of <see cref="ResyncSize"/>.</param>
@@ -92,11 +91,4 @@ internal interface ILayoutEngine
 
     /// <summary>Verifies a stretch of a group again, block by block, and heals what is wrong.</summary>
     LaneTask<IoError> VerifyLocked(SpaceRow row, StripPiece stretch, ScrubFindings findings);
-
-    /// <summary>
-    /// Judges a block that the log calls never-written or lost, although a process that died had written it, by its first-write records. Writes the
-    /// copy that they prove to every position and adds its entry to <paramref name="kept"/>.
-    /// </summary>
-    LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> firstWrites, List<CapturedEntry> kept) =>
-        LaneTask.FromResult(IoError.None);
 }

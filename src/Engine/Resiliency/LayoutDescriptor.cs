@@ -24,11 +24,11 @@ internal sealed record LayoutDescriptor(string Name, Func<SpaceShape, ILayout> L
 /// <param name="Space">Context that all parts of the space share.</param>
 /// <param name="Integrity">Checksum entries.</param>
 /// <param name="Changes">Entries that the log does not hold yet.</param>
-/// <param name="FirstWrites">First-write journal.</param>
-/// <param name="Found">First writes that are not judged yet.</param>
+/// <param name="Records">Records of unflushed writes.</param>
+/// <param name="Found">Writes of a process that died, as far as they are not judged.</param>
 /// <param name="Log">Integrity log.</param>
 /// <param name="Stale">Stale marks.</param>
 /// <param name="Flusher">Flushes of the space and of its disks.</param>
 internal sealed record EngineParts(
-    SpaceContext Space, IntegrityStore Integrity, ChangedEntries Changes, FirstWrites FirstWrites, FoundFirstWrites Found, SpaceLog Log, StaleMap Stale,
+    SpaceContext Space, IntegrityStore Integrity, ChangedEntries Changes, WriteRecords Records, FoundWrites Found, SpaceLog Log, StaleMap Stale,
     SpaceFlusher Flusher);

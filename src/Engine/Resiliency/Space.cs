@@ -28,6 +28,7 @@ public sealed class Space : IBackingStore, IRepairable
     private readonly ChangedEntries _changes = new();
     private readonly StaleMap _stale;
     private readonly SpaceFlusher _flusher;
+    private readonly WriteRecords _records;
     private readonly RegionMap _regions;
     private readonly PageWriteback _writeback;
     private readonly RowMaker _rowMaker;
@@ -44,14 +45,16 @@ public sealed class Space : IBackingStore, IRepairable
         _context = new SpaceContext(host, options, AfterEviction);
         (_status, _layout, _rows, _members) = (_context.Status, _context.Layout, _context.Rows, _context.Members);
         FlushClock clock = new();
-        FirstWrites firstWrites = new(_context);
+        WriteRecords records = new(_context);
         _log = new SpaceLog(_context);
-        FoundFirstWrites found = new(_context, _log, firstWrites);
+        FoundWrites found = new(_context, _log, records, clock);
+        _records = records;
+        _members.BeforeFirstUse = disk => records.NoteDisk(disk, host.Members.Disk(disk)?.Identity.Incarnation ?? 0);
         _integrity = new IntegrityStore(_context, _log);
         _stale = new StaleMap(_context, new LackedBlocks(_context, clock));
-        _flusher = new SpaceFlusher(_context, _log, _changes, firstWrites, clock);
-        _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, firstWrites, found, _log, _stale, _flusher));
-        _regions = new RegionMap(_context, _log, _stale, clock, _flusher, _engine);
+        _flusher = new SpaceFlusher(_context, _log, _changes, records, clock);
+        _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, records, found, _log, _stale, _flusher));
+        _regions = new RegionMap(_context, _log, _changes, _stale, clock, _flusher, _engine);
         _writeback = new PageWriteback(_context, _log, _integrity, _regions, found, _stale, _flusher);
         _log.EmptyBy(_writeback);
         _integrity.MakeRoomBy(_writeback.MakeRoomForPages);
@@ -61,7 +64,7 @@ public sealed class Space : IBackingStore, IRepairable
         _repair = new SpaceRepair(_context, _stale, _integrity, _writeback, _flusher, stretches, pages);
         _moves = new SlabMoves(_context, _stale, _repair, _writeback, _flusher, stretches, pages);
         _scrub = new SpaceScrub(_context, _log, _regions, new PageScrub(_context, _log, _integrity, _writeback), _writeback, _engine);
-        _opening = new SpaceOpening(_context, _log, _integrity, _changes, firstWrites, found, _stale, _regions, _flusher, _engine);
+        _opening = new SpaceOpening(_context, _log, _integrity, _changes, records, found, _stale, _regions, _flusher, _engine);
         _ranks = new RowRanks(_rows, _members);
         _trims = new SpaceTrims(_context, _log, _integrity, _regions, _engine);
         _requests = new SpaceRequests(_context, _log, _changes, found, _flusher, _regions, _stale.Lacks, _rowMaker, _trims, _engine);
@@ -135,6 +138,9 @@ public sealed class Space : IBackingStore, IRepairable
 
     /// <summary>Addresses of the blocks that no position could give and that were not written since, ascending.</summary>
     internal IReadOnlyCollection<long> LostBlocks => _context.Lost.Addresses;
+
+    /// <summary>Returns the bytes of a memory for records of writes (<see cref="SpaceOptions.RecordMemory"/>) whose halves have so many slots.</summary>
+    public static int RecordMemorySizeFor(int slots) => Resiliency.RecordMemory.SizeFor(slots);
 
     /// <summary>Opens a space that is used for the first time: its log is made.</summary>
     public static async LaneTask<Space> Create(ISpaceHost host, SpaceOptions options)
@@ -235,6 +241,11 @@ public sealed class Space : IBackingStore, IRepairable
     public void OnDiskJoined()
     {
         _members.NoteChange();
+        if (_layout.LossesMax > 0)
+        {
+            _records.NoteReturned(_opening.DisksInUse());
+        }
+
         _integrity.LearnUnknown().Forget();
     }
 
@@ -350,6 +361,11 @@ public sealed class Space : IBackingStore, IRepairable
                     await _context.Lane.Yield();
                 }
             }
+        }
+
+        if (_regions.Unresolved == 0)
+        {
+            _records.EndUnresolved();
         }
 
         return default;

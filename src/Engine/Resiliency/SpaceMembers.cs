@@ -38,6 +38,12 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <summary>Called after an eviction, for a user that the pool does not notify of departures; null: the pool notifies it.</summary>
     internal Func<int, LaneTask<IoError>>? AfterEviction { get; init; }
 
+    /// <summary>Disks that were used so far.</summary>
+    internal IEnumerable<int> Used => _members.Select(static member => member.Disk);
+
+    /// <summary>Called when a disk is used for the first time.</summary>
+    internal Action<int>? BeforeFirstUse { get; set; }
+
     /// <summary>A disk has left or come back, or data has another place: work that spans that starts again.</summary>
     internal void NoteChange() => Version++;
 
@@ -385,6 +391,7 @@ internal sealed class SpaceMembers(IMemberHost host)
 
         Member added = new(disk);
         _members.Add(added);
+        BeforeFirstUse?.Invoke(disk);
         return added;
     }
 

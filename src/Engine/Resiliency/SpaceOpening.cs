@@ -12,13 +12,13 @@ namespace TierSpaces.Engine.Resiliency;
 //  3. Replay it: regions left dirty are unresolved; entries override the pages when these are read, which nothing waits for here. A region that is dirty on a
 //     disk that is out is marked stale there.
 //  4. Let the engine complete what was under way: with parity, changes that its journal holds.
-//  5. First writes that a crash of the process left unlogged: into the log, durably, so that they are judged when they are asked for. Where there is no room,
-//     and with parity, they are judged here.
+//  5. Writes that a crash of the process left unflushed: their records into the log, durably, so that they are judged when they are asked for. Where there is
+//     no room, they are judged here.
 //  6. A block of this session in the log, then serve; unresolved regions are resynced on demand and in the background.
 
 /// <summary>Opens a space. One that cannot be trusted has its fault set.</summary>
 internal sealed class SpaceOpening(
-    SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, FirstWrites firstWrites, FoundFirstWrites found, StaleMap stale,
+    SpaceContext space, SpaceLog log, IntegrityStore integrity, ChangedEntries changes, WriteRecords records, FoundWrites found, StaleMap stale,
     RegionMap regions, SpaceFlusher flusher, ILayoutEngine engine)
 {
     private readonly SpaceStatus _status = space.Status;
@@ -101,14 +101,16 @@ internal sealed class SpaceOpening(
             return default;
         }
 
-        error = error == IoError.None ? await TakeFirstWrites(recovery.LastSession) : error;
+        error = error == IoError.None ? await TakeFoundWrites(recovery.LastSession) : error;
         if (error != IoError.None)
         {
             _status.Fail(error, "the integrity log could not be replayed");
             return default;
         }
 
-        journal.WriteAs(space.Lane.NextRandom());
+        ulong session = space.Lane.NextRandom();
+        records.NameSuccessor(session);
+        journal.WriteAs(session);
         journal.Reserve(0, out ulong first);
         if (await journal.Commit(first) != IoError.None)
         {
@@ -135,7 +137,7 @@ internal sealed class SpaceOpening(
 
     private void Serve(Journal journal)
     {
-        firstWrites.Start(journal.Session);
+        records.Start(journal.Session, regions.Unresolved > 0 ? found.Knowledge : WriteKnowledge.Whole, DisksInUse());
         _status.EndOpening();
         space.Members.BeginServing();
     }
@@ -164,9 +166,9 @@ internal sealed class SpaceOpening(
         }
     }
 
-    private LaneTask<IoError> Replay(IReadOnlyList<(ulong Sequence, byte[] Payload)> records)
+    private LaneTask<IoError> Replay(IReadOnlyList<(ulong Sequence, byte[] Payload)> blocks)
     {
-        foreach ((ulong sequence, byte[] payload) in records)
+        foreach ((ulong sequence, byte[] payload) in blocks)
         {
             ReplayBlock(sequence, payload);
         }
@@ -199,8 +201,8 @@ internal sealed class SpaceOpening(
                     }
 
                     break;
-                case IntegrityKind.FirstWrite:
-                    NoteFirstWrite(sequence, item);
+                case IntegrityKind.Found:
+                    NoteFound(sequence, item);
                     break;
                 case IntegrityKind.Entries:
                     for (int i = 0; i < item.EntryCount; i++)
@@ -232,7 +234,7 @@ internal sealed class SpaceOpening(
             item.Row, item.Column, (page * _shape.PageSpan) + (block * SpaceShape.BlockSize), count * SpaceShape.BlockSize));
     }
 
-    private void NoteFirstWrite(ulong sequence, in IntegrityItem item)
+    private void NoteFound(ulong sequence, in IntegrityItem item)
     {
         if (!found.IsWithin(item))
         {
@@ -242,28 +244,12 @@ internal sealed class SpaceOpening(
         found.Replay(sequence, item);
     }
 
-    /// <summary>Takes over the first writes that a process which died left. Writes that are not appended to the log after this are judged.</summary>
-    private async LaneTask<IoError> TakeFirstWrites(ulong lastSession)
+    /// <summary>Takes over the writes that a process which died left. Writes that are not appended to the log after this are judged.</summary>
+    private async LaneTask<IoError> TakeFoundWrites(ulong lastSession)
     {
-        List<FirstWriteRecord> records = firstWrites.IsKept ? firstWrites.TakeOver(lastSession) : [];
-        if (!engine.ResyncsFirstWrites)
-        {
-            return await JudgeFirstWrites(records);
-        }
-
-        foreach (FirstWriteRecord record in records)
-        {
-            if (record.IsZeroed)
-            {
-                found.Remove(record.Block);
-            }
-            else
-            {
-                found.Add(record);
-            }
-        }
-
-        found.RemoveForeign();
+        FoundRecords left = records.TakeOver(lastSession, DisksInUse());
+        found.Add(left);
+        found.RemoveForeign(engine);
         List<StripPiece> without = found.Append();   // durable with the first block of this session
         IoError error = IoError.None;
         foreach (StripPiece block in without)
@@ -277,52 +263,21 @@ internal sealed class SpaceOpening(
         return error;
     }
 
-    /// <summary>
-    /// Judges blocks that the log calls never written, or lost, although a process that died had written them. A copy counts only if the first-write
-    /// records prove that it is this space's (<see cref="FirstWriteJournal"/>, invariant 3). Before any request is served, first the copies and then
-    /// the entries are made durable.
-    /// </summary>
-    private async LaneTask<IoError> JudgeFirstWrites(List<FirstWriteRecord> records)
+    /// <summary>Returns the members that the space uses and that are there, with their incarnations.</summary>
+    internal IEnumerable<(int Disk, ulong Incarnation)> DisksInUse()
     {
-        Dictionary<long, List<FirstWriteRecord>> candidates = [];
-        foreach (FirstWriteRecord note in records)
+        HashSet<int> disks = [.. space.Members.Used];
+        foreach (SpaceRow? row in _rows)
         {
-            if (note.IsZeroed)
-            {
-                candidates.Remove(note.Block);
-            }
-            else if (candidates.TryGetValue(note.Block, out List<FirstWriteRecord>? known))
-            {
-                known.Add(note);
-            }
-            else
-            {
-                candidates[note.Block] = [note];
-            }
+            disks.UnionWith(row?.Places.Select(static place => place.Disk) ?? []);
         }
 
-        List<CapturedEntry> kept = [];
-        IoError error = IoError.None;
-        foreach ((long block, List<FirstWriteRecord> journal) in candidates)
+        foreach (int disk in disks)
         {
-            error = error == IoError.None ? await JudgeRecorded(block, journal, kept) : error;
+            if (space.Host.Members.Disk(disk) is { } device)
+            {
+                yield return (disk, device.Identity.Incarnation);
+            }
         }
-
-        space.Counters.Repair.NoteRecovered(kept.Count);
-        return error == IoError.None ? await flusher.LogTaken(kept) : error;
-    }
-
-    private async LaneTask<IoError> JudgeRecorded(long key, List<FirstWriteRecord> journal, List<CapturedEntry> kept)
-    {
-        if (!firstWrites.IsWithin(key, _rows.Count))
-        {
-            return IoError.None;   // no block of this space: memory that another program wrote to
-        }
-
-        StripPiece block = firstWrites.PieceOf(key);
-        return block.Row >= _rows.Count || _rows[block.Row] is not { IsInitialized: true } row
-            || await integrity.Load(row, block) is not { } page
-            || page.Generations[integrity.FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned)
-            ? IoError.None : await engine.Recover(row, block, page, journal, kept);
     }
 }

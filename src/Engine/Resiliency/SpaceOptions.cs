@@ -53,7 +53,7 @@ public sealed record SpaceOptions
     public int ParityJournalBlocks { get; init; }
 
     /// <summary>Memory that outlives the process, for first writes not yet logged; null when the host has none.</summary>
-    public IoBuffer? FirstWriteJournal { get; init; }
+    public IoBuffer? RecordMemory { get; init; }
 
     /// <summary>Checksum pages kept in memory; each covers up to 2 MiB of data.</summary>
     public int CachedPagesMax { get; init; } = 16384;

@@ -19,7 +19,7 @@ namespace TierSpaces.Engine.Resiliency;
 
 /// <summary>Cuts requests into pieces and hands them to the engine of the layout.</summary>
 internal sealed class SpaceRequests(
-    SpaceContext space, SpaceLog log, ChangedEntries changes, FoundFirstWrites found, SpaceFlusher flusher, RegionMap regions,
+    SpaceContext space, SpaceLog log, ChangedEntries changes, FoundWrites found, SpaceFlusher flusher, RegionMap regions,
     LackedBlocks lacks, RowMaker rowMaker, SpaceTrims trims, ILayoutEngine engine)
 {
     private const int BlockSize = SpaceShape.BlockSize;

@@ -46,6 +46,7 @@ public sealed class BlockOracle
         GathersStripes = other.GathersStripes;
         MissesDisk = other.MissesDisk;
         HasSickDisk = other.HasSickDisk;
+        MayBeTorn = other.MayBeTorn;
     }
 
     /// <summary>
@@ -65,6 +66,9 @@ public sealed class BlockOracle
 
     /// <summary>Whether a disk was missing, or missed writes, at one of the openings since the crash.</summary>
     public bool MissesDisk { get; set; }
+
+    /// <summary>Whether the disks have lost their power and the machine has not: a block with unflushed writes may be an error.</summary>
+    public bool MayBeTorn { get; private set; }
 
     /// <summary>An independent copy.</summary>
     public BlockOracle Clone() => new(this);
@@ -215,10 +219,14 @@ public sealed class BlockOracle
     }
 
     /// <summary>A power cut: what was not read since the last stop may be anything not yet durable.</summary>
-    public void PowerCut()
+    /// <param name="ofDisksAlone">
+    /// Whether the machine went on. Then recovery knows what was written, and gives nothing else: a block that a disk has torn may be an error.
+    /// </param>
+    public void PowerCut(bool ofDisksAlone = false)
     {
         _afterKill = null;
         _inFlight.Clear();
+        MayBeTorn |= ofDisksAlone;
     }
 
     /// <summary>After a crash: what is read must be allowed, and then is the only value allowed. Returns what is wrong, or null.</summary>
@@ -309,12 +317,26 @@ public sealed class BlockOracle
             mayBeLost = _lost.Contains(i) || (MissesDisk && IsWholeStripeUnflushed(i));
         }
 
+        mayBeLost |= MayBeTorn && IsUnflushed(offset / Sector, length / Sector);
+
         for (long i = offset / Sector; i < (offset + length) / Sector && mayBeLost; i++)
         {
             _lost.Add(i);
         }
 
         return mayBeLost;
+    }
+
+    /// <summary>Whether a write of some of these sectors was not flushed.</summary>
+    private bool IsUnflushed(long first, int count)
+    {
+        bool isUnflushed = false;
+        for (long i = first; i < first + count && !isUnflushed; i++)
+        {
+            isUnflushed = _allowed[i].Length > 1;
+        }
+
+        return isUnflushed;
     }
 
     private bool IsWholeStripeUnflushed(long sector) => Array.Exists(_allowed[sector][1..], static issued => issued.IsWholeStripe);

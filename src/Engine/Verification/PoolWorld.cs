@@ -15,7 +15,7 @@ namespace TierSpaces.Engine.Verification;
 /// </summary>
 public sealed class PoolWorld : ISimWorld
 {
-    private const int FirstWriteJournalBytes = 64 << 10;   // copied and cleared at every fork: no more than a load of seconds fills
+    private const int RecordMemoryBytes = 64 << 10;   // copied and cleared at every fork: no more than a load of seconds fills
 
     private readonly bool _hasDataLanes;
     private readonly IoDeadlines? _deadlines;
@@ -44,7 +44,7 @@ public sealed class PoolWorld : ISimWorld
         _members = Array.ConvertAll(Disks, disk => new MeteredDisk(PoolLane, disk, _watch));
         Environment = new PoolEnvironment(PoolLane, new StateFolder(PoolLane, state), new Guid(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
         {
-            FirstWriteJournalBytes = FirstWriteJournalBytes,
+            RecordMemoryBytes = RecordMemoryBytes,
             Deadlines = deadlines,
             FindPool = id => Array.Find([Pool, CachePool], pool => pool?.Id == id),
         };

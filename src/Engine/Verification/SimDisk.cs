@@ -17,6 +17,8 @@ public sealed class SimDisk : IDisk
     /// <summary>Byte that what was unmapped reads as.</summary>
     public const byte Unmapped = 0xDB;
 
+    private const int PageBytes = 4096;
+
     private readonly SimPort _own;
     private readonly List<SimPort> _ports = [];   // the disk's own, and one per open handle
     private readonly List<(SimLane Lane, long Offset, byte[][] Sectors)> _writesInFlight = [];
@@ -30,7 +32,7 @@ public sealed class SimDisk : IDisk
         Media = media;
         Identity = new DiskIdentity(
             "sim:" + (name ?? media.Key), media.Key, media.Length, Math.Min(media.SectorSize, 4096), media.SectorSize, mediaType,
-            BusType.FileBackedVirtual, 0, true, "", "SimDisk", "TierSpaces", "1", "");
+            BusType.FileBackedVirtual, 0, true, "", "SimDisk", "TierSpaces", "1", "") { Incarnation = media.PowerLosses + 1 };
     }
 
     /// <summary>The medium.</summary>
@@ -206,16 +208,21 @@ public sealed class SimDisk : IDisk
         return copy;
     }
 
-    /// <summary>Applies parts of the writes in flight, sector by sector, as a dying process may leave them.</summary>
+    /// <summary>
+    /// Applies parts of the writes in flight, as a dying process may leave them: by pages of 4 KiB, which a kernel takes or drops as a whole. Less than that
+    /// only a disk tears, when it loses its power.
+    /// </summary>
     public void ApplyInFlight(SimMedia target, Func<bool> arrived)
     {
+        int perPage = PageBytes / Media.SectorSize;
         foreach ((SimLane _, long offset, byte[][] sectors) in _writesInFlight)
         {
-            for (int i = 0; i < sectors.Length; i++)
+            for (int i = 0, count; i < sectors.Length; i += count)
             {
+                count = Math.Min(sectors.Length - i, perPage - (int)((offset / Media.SectorSize) + i) % perPage);
                 if (arrived())
                 {
-                    target.Write(offset + (i * Media.SectorSize), [sectors[i]]);
+                    target.Write(offset + (i * Media.SectorSize), sectors[i..(i + count)]);
                 }
             }
         }

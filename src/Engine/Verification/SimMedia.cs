@@ -36,6 +36,9 @@ public sealed class SimMedia
     /// <summary>Identity of the device.</summary>
     public string Key { get; }
 
+    /// <summary>Times that the disk has lost its power, and with it what was in its cache.</summary>
+    public ulong PowerLosses { get; private set; }
+
     /// <summary>Size in bytes.</summary>
     public long Length { get; }
 
@@ -173,7 +176,7 @@ public sealed class SimMedia
             Apply(durable, _cache[i], (_, sector) => keep(write, sector));
         }
 
-        return new SimMedia(Key, Length, SectorSize, durable, []);
+        return new SimMedia(Key, Length, SectorSize, durable, []) { PowerLosses = PowerLosses + 1 };
     }
 
     /// <summary>The disk itself loses power: of its cached writes only those stay that <paramref name="keep"/> names.</summary>
@@ -186,13 +189,14 @@ public sealed class SimMedia
         }
 
         _cache.Clear();
+        PowerLosses++;
     }
 
     /// <summary>An independent copy, cache included: what a crash of the process alone leaves.</summary>
-    public SimMedia Snapshot() => new(Key, Length, SectorSize, _durable.Copy(), [.. _cache]);
+    public SimMedia Snapshot() => new(Key, Length, SectorSize, _durable.Copy(), [.. _cache]) { PowerLosses = PowerLosses };
 
     /// <summary>The same contents under another device key: a clone.</summary>
-    public SimMedia CloneAs(string key) => new(key, Length, SectorSize, _durable.Copy(), [.. _cache]);
+    public SimMedia CloneAs(string key) => new(key, Length, SectorSize, _durable.Copy(), [.. _cache]) { PowerLosses = PowerLosses };
 
     /// <summary>Hash of everything readable, to compare images.</summary>
     public ulong Hash()

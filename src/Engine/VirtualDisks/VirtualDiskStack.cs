@@ -108,7 +108,7 @@ public static class VirtualDiskStack
         (int logBlocks, int parityBlocks) = VirtualDiskLayout.RingBlocks(logCopies.Count > 0 ? logCopies[0].Count : 0, shape);
         bool marksAreSlow = shape.HasLog && IsOnRotatingDisk(pool.State, pool.State.Space(part.LogSpace)!);
         string journal = JournalName(pool.Id, part.DataSpace);
-        int bytes = pool.FirstWriteJournalBytes;
+        int bytes = pool.RecordMemoryBytes;
         SpaceOptions options = new()
         {
             Space = part.DataSpace.Value,
@@ -126,7 +126,7 @@ public static class VirtualDiskStack
             HedgeAfterNs = pool.HedgeNs,
             RegionsPerMark = marksAreSlow ? RegionsPerSlowMark : 1,
             CleanAfterNs = marksAreSlow ? SlowMarkCleanAfterNs : SpaceOptions.CleanAfterNsByDefault,
-            FirstWriteJournal = shape.Checksums ? await pool.Ask(owner => owner.Environment.State.MapMemory(journal, bytes)) : null,
+            RecordMemory = shape.Checksums ? await pool.Ask(owner => owner.Environment.State.MapMemory(journal, bytes)) : null,
         };
         Space space = isNew ? await Space.Create(host, options) : await Space.Open(host, options);
         host.Serve(space);

@@ -32,7 +32,7 @@ internal static class FormatTargets
         Reseal = static blocks => Sealing.HeatSnapshot(blocks) },
         new("integrity-log", [IntegrityPayload()], Integrity) { MaxLength = Engine.Formats.JournalBlock.PayloadCapacity },
         new("parity-journal", [ParityPayload()], ParityJournal) { MaxLength = Engine.Formats.JournalBlock.PayloadCapacity, AllocationPerByte = 512 },
-        new("crash-notes", [FirstWriteJournalOf(3, 2), FirstWriteJournalOf(0, 16)], Notes) { IsFixedLength = true },
+        new("crash-notes", [RecordMemoryOf(3, 2), RecordMemoryOf(0, 16)], Notes) { IsFixedLength = true },
         new("foreign-signature", [new byte[8192], Signatures()], Signature) { MaxLength = 300 << 10, Weight = 20 },
     ];
 
@@ -265,7 +265,7 @@ internal static class FormatTargets
         IntegrityRecord.WriteMark(payload.AsSpan(8), IntegrityKind.Clean, 3, 1, 7);
         IntegrityRecord.WriteEntries(payload.AsSpan(16), 3, 1, 0, [new(5, 1, 0x1234), new(511, 0, 0)]);
         IntegrityRecord.WriteZeroed(payload.AsSpan(44), 3, 0, 8, 20);
-        IntegrityRecord.WriteFirstWrite(payload.AsSpan(60), 3, 1, 9, 0x5678, [1, 2, 3, 4, 5, 6, 7, 8]);
+        IntegrityRecord.WriteFound(payload.AsSpan(60), 3, 1, 9, 0x5678, true, [1, 2, 3, 4, 5, 6, 7, 8]);
         return payload;
     }
 
@@ -281,7 +281,7 @@ internal static class FormatTargets
                 kinds |= 1 << (int)item.Kind;
                 long sum = item.Row + item.Column + item.Region;
                 sum += item.Kind == IntegrityKind.Zeroed ? item.FirstBlock + item.BlockCount : 0;
-                sum += item.Kind == IntegrityKind.FirstWrite && item.HasSectors ? item.Checksum + item.Sector(IntegrityRecord.SectorsPerBlock - 1) : 0;
+                sum += item.Kind == IntegrityKind.Found && item.HasSectors ? item.Checksum + item.Sector(IntegrityRecord.SectorsPerBlock - 1) : 0;
                 for (int i = 0; item.Kind == IntegrityKind.Entries && i < item.EntryCount; i++)
                 {
                     sum += item.Entry(i).Block + item.Page;
@@ -298,13 +298,13 @@ internal static class FormatTargets
         }
     }
 
-    private static byte[] FirstWriteJournalOf(int first, int second) => NativeCopy.Use(new byte[JournalBytes], memory =>
+    private static byte[] RecordMemoryOf(int first, int second) => NativeCopy.Use(new byte[JournalBytes], memory =>
     {
-        FirstWriteJournal notes = new(memory);
-        notes.Start(9);
+        RecordMemory notes = new(memory);
+        notes.Start(9, WriteKnowledge.Whole);
         for (int i = 0; i < first; i++)
         {
-            notes.Add(i, (uint)i, new byte[4096]);
+            notes.Add(i, (uint)i, SectorChecksums.Of(new byte[4096]));
         }
 
         notes.Switch();
@@ -318,7 +318,7 @@ internal static class FormatTargets
 
     private static string Notes(byte[] bytes) => NativeCopy.Use(bytes, static memory =>
     {
-        List<FirstWriteRecord> notes = new FirstWriteJournal(memory).TakeOver(9);
+        List<WriteRecord> notes = new RecordMemory(memory).TakeOver(9).Records;
         return notes.Count > JournalBytes / 16 ? throw new WrongAnswerException($"{notes.Count} notes in {JournalBytes} bytes") : $"{notes.Count > 0}";
     });
 

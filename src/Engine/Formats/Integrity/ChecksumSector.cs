@@ -15,7 +15,7 @@ public readonly record struct ChecksumPlace(ulong PoolTag, uint Space, int Row, 
 /// <summary>
 /// 512 bytes of a checksum page: 64 entries of a CRC32C and a generation, with a checksum, an address and a sequence of
 /// their own, so that a torn page loses nothing and a misdirected one is not believed. Of two copies the higher sequence is newer.
-/// Generation 0 is a block never written, 65535 one whose contents are lost.
+/// Generation 0 is a block never written. 65533 to 65535 are marks: the entry is not known, the block is lost or in doubt, both.
 /// </summary>
 public static class ChecksumSector
 {
@@ -34,8 +34,20 @@ public static class ChecksumSector
     /// <summary>Generation of a block that was never written: it reads as zeros.</summary>
     public const ushort NeverWritten = 0;
 
-    /// <summary>Generation of a block whose contents are lost: an error until it is rewritten.</summary>
+    /// <summary>Generation of a block whose contents are lost, and whose entry is not known: an error until it is rewritten.</summary>
     public const ushort Poisoned = 0xFFFF;
+
+    /// <summary>
+    /// Generation of a block that is lost or in doubt: an error until it is rewritten or a copy proves its value. The checksum is that of the value that a
+    /// copy has to hold. Releases that do not know the mark wrote this generation for a block that was written 65,534 times: such a block proves itself.
+    /// </summary>
+    public const ushort Marked = 0xFFFE;
+
+    /// <summary>
+    /// Generation of an entry that no page at hand gives, with checksum 0: an error until a page that was away gives it, or the block is rewritten. With
+    /// another checksum it is the entry of a release that does not know the mark.
+    /// </summary>
+    public const ushort Unknown = 0xFFFD;
 
     private const ushort Magic = 0x4353;   // "SC"
     private const byte Version = 1;
@@ -49,6 +61,9 @@ public static class ChecksumSector
         (16, 8, "pool tag"), (24, 4, "space"), (28, 4, "row"), (32, 2, "column"), (34, 2, "page"), (36, 92, "reserved, zero"),
         (128, 256, "64 × CRC32C"), (384, 128, "64 × generation"),
     ];
+
+    /// <summary>Whether a block with this generation is an error until it is rewritten or proven.</summary>
+    public static bool IsMark(ushort generation) => generation >= Unknown;
 
     /// <summary>Writes a sector.</summary>
     public static void Write(

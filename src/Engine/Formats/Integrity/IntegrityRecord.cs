@@ -20,8 +20,8 @@ public enum IntegrityKind : byte
     /// <summary>A run of blocks became never written.</summary>
     Zeroed = 4,
 
-    /// <summary>A block that a process which died may have written: its data counts where a copy proves it.</summary>
-    FirstWrite = 5,
+    /// <summary>A write of a block by a process that died, and which no flush covered: its data counts where a copy proves it.</summary>
+    Found = 5,
 }
 
 /// <summary>One entry as a record carries it.</summary>
@@ -45,22 +45,25 @@ public static class IntegrityRecord
     /// <summary>Bytes before the entries of an entries record.</summary>
     public const int EntriesHeaderSize = 12;
 
-    /// <summary>Bytes of a first write.</summary>
-    public const int FirstWriteSize = 16 + (SectorsPerBlock * 4);
+    /// <summary>Bytes of a found write.</summary>
+    public const int FoundSize = 16 + (SectorsPerBlock * 4);
 
-    /// <summary>Checksums of sectors in a first write.</summary>
+    /// <summary>Checksums of sectors in a found write.</summary>
     public const int SectorsPerBlock = 8;
 
     /// <summary>Bytes of one entry.</summary>
     public const int EntrySize = 8;
 
+    internal const int HasSectorsFlag = 1;
+    internal const int AcknowledgedFlag = 2;
+
     /// <summary>Layouts, for the documentation.</summary>
     public static readonly IReadOnlyList<(int Offset, int Length, string Name)> Layout =
     [
-        (0, 1, "kind: 1 dirty, 2 clean, 3 entries, 4 zeroed, 5 first write"), (1, 1, "region (dirty, clean), 1 with checksums of sectors (first write)"), (2, 2, "column"), (4, 4, "row"),
-        (8, 4, "page and count of entries (2 bytes each), or first block (zeroed), or block (first write)"),
-        (12, 4, "count of blocks (zeroed), or CRC32C of the block (first write)"), (12, 8, "each entry: block 2, generation 2, CRC32C 4"),
-        (16, 32, "CRC32C of each sector of 512 bytes (first write)"),
+        (0, 1, "kind: 1 dirty, 2 clean, 3 entries, 4 zeroed, 5 found write"), (1, 1, "region (dirty, clean); found write: 1 with checksums of sectors, plus 2 acknowledged"), (2, 2, "column"), (4, 4, "row"),
+        (8, 4, "page and count of entries (2 bytes each), or first block (zeroed), or block (found write)"),
+        (12, 4, "count of blocks (zeroed), or CRC32C of the block (found write)"), (12, 8, "each entry: block 2, generation 2, CRC32C 4"),
+        (16, 32, "CRC32C of each sector of 512 bytes (found write)"),
     ];
 
     /// <summary>Writes a dirty or clean mark.</summary>
@@ -80,13 +83,13 @@ public static class IntegrityRecord
         BinaryPrimitives.WriteInt32LittleEndian(target[12..], count);
     }
 
-    /// <summary>Writes a first write of a block of the slab; no checksums of sectors where a former version recorded none.</summary>
-    public static void WriteFirstWrite(Span<byte> target, int row, int column, int block, uint checksum, ReadOnlySpan<uint> sectors)
+    /// <summary>Writes a found write of a block of the slab; no checksums of sectors where a former version recorded none.</summary>
+    public static void WriteFound(Span<byte> target, int row, int column, int block, uint checksum, bool isAcknowledged, ReadOnlySpan<uint> sectors)
     {
-        WriteMark(target, IntegrityKind.FirstWrite, row, column, sectors.Length > 0 ? 1 : 0);
+        WriteMark(target, IntegrityKind.Found, row, column, (sectors.Length > 0 ? HasSectorsFlag : 0) | (isAcknowledged ? AcknowledgedFlag : 0));
         BinaryPrimitives.WriteInt32LittleEndian(target[8..], block);
         BinaryPrimitives.WriteUInt32LittleEndian(target[12..], checksum);
-        target[16..FirstWriteSize].Clear();
+        target[16..FoundSize].Clear();
         for (int i = 0; i < sectors.Length; i++)
         {
             BinaryPrimitives.WriteUInt32LittleEndian(target[(16 + (i * 4))..], sectors[i]);
@@ -123,7 +126,7 @@ public static class IntegrityRecord
         {
             IntegrityKind.Dirty or IntegrityKind.Clean => MarkSize,
             IntegrityKind.Zeroed => ZeroedSize,
-            IntegrityKind.FirstWrite => FirstWriteSize,
+            IntegrityKind.Found => FoundSize,
             IntegrityKind.Entries when payload.Length >= EntriesHeaderSize =>
                 EntriesHeaderSize + (BinaryPrimitives.ReadUInt16LittleEndian(payload[10..]) * EntrySize),
             _ => throw new InvalidDataException($"Integrity record of unknown kind {payload[0]}."),
@@ -147,11 +150,14 @@ public readonly ref struct IntegrityItem(IntegrityKind kind, ReadOnlySpan<byte> 
     /// <summary>Kind.</summary>
     public IntegrityKind Kind { get; } = kind;
 
-    /// <summary>Checksum of a first write.</summary>
+    /// <summary>Checksum of a found write.</summary>
     public uint Checksum => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[12..]);
 
-    /// <summary>Whether a first write has checksums of its sectors.</summary>
-    public bool HasSectors => _bytes[1] != 0;
+    /// <summary>Whether a found write has checksums of its sectors.</summary>
+    public bool HasSectors => (_bytes[1] & IntegrityRecord.HasSectorsFlag) != 0;
+
+    /// <summary>Whether a found write was acknowledged.</summary>
+    public bool IsAcknowledged => (_bytes[1] & IntegrityRecord.AcknowledgedFlag) != 0;
 
     /// <summary>Region of a mark.</summary>
     public int Region => _bytes[1];
@@ -162,7 +168,7 @@ public readonly ref struct IntegrityItem(IntegrityKind kind, ReadOnlySpan<byte> 
     /// <summary>Row.</summary>
     public int Row => BinaryPrimitives.ReadInt32LittleEndian(_bytes[4..]);
 
-    /// <summary>First block of a zeroed run, or the block of a first write, in the slab.</summary>
+    /// <summary>First block of a zeroed run, or the block of a found write, in the slab.</summary>
     public int FirstBlock => BinaryPrimitives.ReadInt32LittleEndian(_bytes[8..]);
 
     /// <summary>Blocks of a zeroed run.</summary>
@@ -174,7 +180,7 @@ public readonly ref struct IntegrityItem(IntegrityKind kind, ReadOnlySpan<byte> 
     /// <summary>Number of entries.</summary>
     public int EntryCount => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[10..]);
 
-    /// <summary>Checksum of a sector of a first write.</summary>
+    /// <summary>Checksum of a sector of a found write.</summary>
     public uint Sector(int index) => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[(16 + (index * 4))..]);
 
     /// <summary>An entry.</summary>

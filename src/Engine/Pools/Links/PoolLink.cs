@@ -50,8 +50,8 @@ public abstract class PoolLink
     /// <summary>Clients and background work on the disks of the pool.</summary>
     internal PoolLoad Load => Owner.Load;
 
-    /// <inheritdoc cref="PoolEnvironment.FirstWriteJournalBytes"/>
-    internal int FirstWriteJournalBytes => Owner.Environment.FirstWriteJournalBytes;
+    /// <inheritdoc cref="PoolEnvironment.RecordMemoryBytes"/>
+    internal int RecordMemoryBytes => Owner.Environment.RecordMemoryBytes;
 
     /// <summary>Blocks in the ring of a write cache after which a summary of them is written; 0: the pool is of an older version.</summary>
     internal int CacheSummaryBlocks => State.Pool!.HasCacheSummaries ? Owner.Environment.CacheSummaryBlocks : 0;

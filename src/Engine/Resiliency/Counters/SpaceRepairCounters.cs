@@ -6,8 +6,11 @@ public sealed class SpaceRepairCounters
     /// <summary>Regions made equal after an unclean stop.</summary>
     public long RegionsResynced { get; private set; }
 
-    /// <summary>Blocks found unlogged after a crash of the process and kept.</summary>
+    /// <summary>Blocks whose value was found after an unclean stop and was not the one of their entry.</summary>
     public long BlocksRecovered { get; private set; }
+
+    /// <summary>Blocks that were taken without proof after a stop of the machine: a value that matches no entry, in a region that was dirty.</summary>
+    public long BlocksAdopted { get; private set; }
 
     /// <summary>Stale regions that hold their data again.</summary>
     public long RegionsRepaired { get; private set; }
@@ -24,8 +27,11 @@ public sealed class SpaceRepairCounters
     /// <summary>The copies of a region are equal.</summary>
     internal void NoteResynced() => RegionsResynced++;
 
-    /// <summary>Blocks of first writes were kept.</summary>
+    /// <summary>Values of blocks were found.</summary>
     internal void NoteRecovered(int blocks) => BlocksRecovered += blocks;
+
+    /// <summary>Blocks were taken without proof.</summary>
+    internal void NoteAdopted(int blocks) => BlocksAdopted += blocks;
 
     /// <summary>Regions are not stale any more.</summary>
     internal void NoteRepaired(int regions) => RegionsRepaired += regions;
@@ -43,6 +49,7 @@ public sealed class SpaceRepairCounters
     {
         RegionsResynced += other.RegionsResynced;
         BlocksRecovered += other.BlocksRecovered;
+        BlocksAdopted += other.BlocksAdopted;
         RegionsRepaired += other.RegionsRepaired;
         RepairBytesWritten += other.RepairBytesWritten;
         RepairBytesCompared += other.RepairBytesCompared;

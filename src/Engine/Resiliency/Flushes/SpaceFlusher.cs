@@ -12,14 +12,17 @@ namespace TierSpaces.Engine.Resiliency;
 //     So it does if such a disk has left before the flush.
 
 /// <summary>Makes writes durable.</summary>
-internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntries changes, FirstWrites firstWrites, FlushClock clock)
+internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntries changes, WriteRecords records, FlushClock clock)
 {
+    private const long RoomPollNs = 100_000;
+
     internal const string LastCopyUnflushed = "a flush failed and no redundancy is left";
 
     private readonly SpaceStatus _status = space.Status;
     private readonly SpaceMembers _members = space.Members;
     private readonly LaneSignal _flushed = new();
     private IFlushFollower? _follower;
+    private bool _isStarting;   // a round that no caller waits for is under way or about to begin
 
     /// <summary>Whether a round is running.</summary>
     internal bool IsRunning { get; private set; }
@@ -65,28 +68,51 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
     }
 
     /// <summary>
-    /// Flushes until the first-write journal has so many slots. The caller, which continues inline, appends before its next await: others
+    /// Flushes until the memory for records has so many slots. The caller, which continues inline, appends before its next await: others
     /// that waited for the same flush look again then.
     /// </summary>
-    internal async LaneTask<IoError> FlushForFirstWrites(int slots)
+    internal async LaneTask<IoError> FlushForRecords(int slots)
     {
-        while (!firstWrites.HasRoom(slots))
+        while (!records.HasRoom(slots))
         {
             IoError error = await Flush();
             if (error != IoError.None)
             {
                 return error;
             }
+
+            if (!records.HasRoom(slots))
+            {
+                await space.Lane.Delay(RoomPollNs);   // open records fill the half: their writes end
+            }
         }
 
         return IoError.None;
     }
 
-    /// <summary>Enters what a resync took for the contents of blocks, and flushes: the data of first writes before their entries.</summary>
+    /// <summary>Starts a round if half of the room for records is used and none is running or about to: writers then rarely wait for one.</summary>
+    internal void StartWhenHalfFull()
+    {
+        if (records.IsHalfFull && !IsRunning && !_isStarting && !_status.IsOpening)
+        {
+            _isStarting = true;
+            FlushStarted().Forget();
+        }
+    }
+
+    /// <summary>Enters what a resync concluded about blocks, and flushes: the data of first writes before their entries.</summary>
     internal async LaneTask<IoError> LogTaken(List<CapturedEntry> taken)
     {
         changes.Take(taken);
         return taken.Count > 0 ? await Flush() : IoError.None;
+    }
+
+    private async LaneTask<IoError> FlushStarted()
+    {
+        await space.Lane.Yield();   // the write that found it half full is submitted first
+        IoError error = _status.IsStopping ? IoError.None : await Flush();
+        _isStarting = false;
+        return error;
     }
 
     private async LaneTask<IoError> FlushRounds()
@@ -137,7 +163,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
 
         bool anyFirst = changes.Capture();
         _follower?.OnRoundBegun();
-        firstWrites.Switch();
+        records.Switch();
         IoError error = anyFirst ? OrMissed(await FlushDisks()) : IoError.None;
         error = error == IoError.None ? await log.Room(changes.CapturedBlocks) : error;
         if (error == IoError.None)
@@ -153,7 +179,8 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         {
             log.Journal.NoteDurable(written);
             log.NoteCommitted();
-            firstWrites.ClearOlder();
+            records.ClearOlder();
+            changes.NoteLogged();
             _follower?.OnRoundEnded();
         }
 

@@ -9,6 +9,8 @@ internal sealed class ChangedEntries
     private readonly List<ChecksumPage> _pages = [];
     private long _bytes;                 // what logging all of them takes
     private long _bytesMax = long.MaxValue;
+    private bool _marks;           // marks of lost blocks are among the changes
+    private bool _capturedMarks;   // marks are among what the running round has captured
 
     /// <summary>Entries captured by the round that is running.</summary>
     internal List<CapturedEntry> Captured { get; } = [];
@@ -23,6 +25,19 @@ internal sealed class ChangedEntries
     /// <summary>Bounds the changes by the size of the log.</summary>
     internal void BoundBy(Journal journal) => _bytesMax = (long)journal.Blocks / 4 * (JournalBlock.PayloadCapacity / 2);
 
+    /// <summary>Whether a mark of a lost block, or of one in doubt, is not durable yet: no region is marked dirty before it is.</summary>
+    internal bool HasMarks => _marks || _capturedMarks;
+
+    /// <summary>Records that a block of a page was marked as lost or in doubt.</summary>
+    internal void NoteMark(ChecksumPage page)
+    {
+        _marks = true;
+        Note(page, 1);
+    }
+
+    /// <summary>The captured entries are durable.</summary>
+    internal void NoteLogged() => _capturedMarks = false;
+
     /// <summary>Records that entries of a page have changed.</summary>
     internal void Note(ChecksumPage page, int count)
     {
@@ -35,12 +50,21 @@ internal sealed class ChangedEntries
         _bytes += count * IntegrityRecord.EntrySize;
     }
 
-    /// <summary>Enters what a resync took for the contents of blocks. The pages were pinned for each entry, and are released.</summary>
+    /// <summary>Enters what a resync concluded about blocks: contents, or marks. The pages were pinned for each entry, and are released.</summary>
     internal void Take(List<CapturedEntry> taken)
     {
         foreach (CapturedEntry entry in taken)
         {
-            entry.Page.Set(entry.Block, entry.Checksum);
+            if (entry.Generation == ChecksumSector.Marked)
+            {
+                entry.Page.Mark(entry.Block, entry.Checksum);
+                _marks = true;
+            }
+            else
+            {
+                entry.Page.Set(entry.Block, entry.Checksum);
+            }
+
             Note(entry.Page, 1);
             entry.Page.Unpin();
         }
@@ -65,6 +89,8 @@ internal sealed class ChangedEntries
 
         _pages.Clear();
         _bytes = 0;
+        _capturedMarks |= _marks;
+        _marks = false;
         foreach (CapturedEntry entry in Captured)
         {
             if (entry.Page.IsUnlogged(entry.Block))

@@ -35,10 +35,8 @@ internal sealed class ChecksumPage
 
     internal int Index { get; private set; }
 
-    /// <summary>
-    /// Regions whose entries no disk that is there can tell: poisoned here until one comes back. Meanwhile the page is not written.
-    /// </summary>
-    internal ushort Unknown { get; private set; }
+    /// <summary>Whether there are entries that no disk which is there can give.</summary>
+    internal bool HasUnknown => Generations.Contains(ChecksumSector.Unknown);
 
     internal ReadOnlySpan<uint> Checksums => _entries.Checksums;
 
@@ -63,7 +61,6 @@ internal sealed class ChecksumPage
         Row = row;
         Column = column;
         Index = index;
-        Unknown = 0;
         _unwritten = default;
         _use.BeginLoading();
         _entries = default;
@@ -104,7 +101,7 @@ internal sealed class ChecksumPage
     /// former owner's or outdated, and its next entry is a first one.
     /// </summary>
     internal bool IsUnlogged(int block) =>
-        LoggedGenerations[block] is ChecksumSector.NeverWritten or ChecksumSector.Poisoned || _logged.IsZeroPending(block);
+        LoggedGenerations[block] == ChecksumSector.NeverWritten || ChecksumSector.IsMark(LoggedGenerations[block]) || _logged.IsZeroPending(block);
 
     /// <summary>Whether none of these blocks was ever written.</summary>
     internal bool IsNeverWritten(int block, int count) =>
@@ -125,7 +122,7 @@ internal sealed class ChecksumPage
         return count;
     }
 
-    /// <summary>Judges data that was read by the entries from a block on. Never-written blocks become zeros; a poisoned block matches nothing.</summary>
+    /// <summary>Judges data that was read by the entries from a block on. Never-written blocks become zeros; a marked block matches nothing.</summary>
     internal bool Verify(int block, IoBuffer data)
     {
         for (int i = 0; i < data.Length / SpaceShape.BlockSize; i++)
@@ -136,7 +133,7 @@ internal sealed class ChecksumPage
                 case ChecksumSector.NeverWritten:
                     bytes.Clear();
                     break;
-                case ChecksumSector.Poisoned:
+                case ChecksumSector.Poisoned or ChecksumSector.Marked or ChecksumSector.Unknown:
                     return false;
                 default:
                     if (Crc32c.Compute(bytes) != Checksums[block + i])
@@ -168,6 +165,14 @@ internal sealed class ChecksumPage
     {
         _logged.Retain(in _entries);
         _entries.Poison(block);
+        NoteChanged(block);
+    }
+
+    /// <summary>Marks a block as lost or in doubt: reads return an error until it is written or zeroed, or a copy proves the value with this checksum.</summary>
+    internal void Mark(int block, uint checksum)
+    {
+        _logged.Retain(in _entries);
+        _entries.Load(block, ChecksumSector.Marked, checksum);
         NoteChanged(block);
     }
 
@@ -236,9 +241,6 @@ internal sealed class ChecksumPage
 
     /// <summary>The log has entries of the page, in these blocks, that no disk has.</summary>
     internal void NoteFound(ulong oldest, ulong latest) => _unwritten.NoteFound(oldest, latest);
-
-    /// <summary>No disk that is there can tell the entries of these regions.</summary>
-    internal void SetUnknown(ushort regions) => Unknown = regions;
 
     /// <summary>An entry that was not known has become so; nothing newer of it is in the log.</summary>
     internal void Learn(int block, ushort generation, uint checksum)

@@ -20,13 +20,13 @@ internal sealed class IntegrityLog(Journal journal)
     internal int Reserve { get; } = Math.Max(4, journal.Blocks / 8);
 
     /// <summary>Blocks kept free beside them for writing first writes again that are not judged yet.</summary>
-    internal int FirstWriteReserve { get; private set; }
+    internal int FoundReserve { get; private set; }
 
     /// <summary>Keeps blocks free for writing first writes again that are not judged yet.</summary>
-    internal void KeepForFirstWrites(int blocks) => FirstWriteReserve = blocks;
+    internal void KeepForFound(int blocks) => FoundReserve = blocks;
 
     /// <summary>Whether others than the writeback may append <paramref name="blocks"/>.</summary>
-    internal bool HasRoom(int blocks) => Journal.FreeBlocks >= Reserve + FirstWriteReserve + blocks;
+    internal bool HasRoom(int blocks) => Journal.FreeBlocks >= Reserve + FoundReserve + blocks;
 
     internal ulong AppendMark(IntegrityKind kind, int row, int column, int region)
     {
@@ -35,13 +35,21 @@ internal sealed class IntegrityLog(Journal journal)
         return sequence;
     }
 
-    internal ulong AppendFirstWrite(in StripPiece block, in FirstWriteRecord record)
+    internal ulong AppendFound(in StripPiece block, in WriteRecord record)
     {
-        Span<byte> room = Journal.Reserve(IntegrityRecord.FirstWriteSize, out ulong sequence);
+        if (record.IsZeroed)
+        {
+            IntegrityRecord.WriteZeroed(
+                Journal.Reserve(IntegrityRecord.ZeroedSize, out ulong zeroed), block.Row, block.Column, block.SlabOffset / SpaceShape.BlockSize, 1);
+            return zeroed;
+        }
+
+        Span<byte> room = Journal.Reserve(IntegrityRecord.FoundSize, out ulong sequence);
         Span<uint> sectors = stackalloc uint[SectorChecksums.Count];
         record.Sectors?.CopyTo(sectors);
-        IntegrityRecord.WriteFirstWrite(
-            room, block.Row, block.Column, block.SlabOffset / SpaceShape.BlockSize, record.Checksum, sectors[..(record.Sectors is null ? 0 : sectors.Length)]);
+        IntegrityRecord.WriteFound(
+            room, block.Row, block.Column, block.SlabOffset / SpaceShape.BlockSize, record.Checksum, record.IsAcknowledged,
+            sectors[..(record.Sectors is null ? 0 : sectors.Length)]);
         return sequence;
     }
 

@@ -8,8 +8,9 @@ namespace TierSpaces.Engine.Resiliency;
 // Checksum entries of a space by row, column and block: pages in memory, read from their copies when they are needed.
 //
 // Invariants
-//  1. An entry is taken from the copy where it is newest, of those that are not stale in its region.
-//  2. An entry that no copy has unharmed is poisoned, unless the log has it.
+//  1. An entry is taken from the copy where it is newest, of those that are not stale in its region; a known one goes before an unknown one.
+//  2. An entry that none of these has unharmed counts if a stale copy has it and a good copy of the block matches it. Otherwise it is unknown as long as a
+//     disk with a copy of the page is away, and poisoned when none is, unless the log has it.
 //  3. Entries of the log for a page that was not read since the space was opened (unplaced) are kept in the log, and applied when the page is read: when it is
 //     asked for, and before the log is trimmed. Of a page that no disk can give it stays there.
 
@@ -170,24 +171,27 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
     /// <summary>A disk is back: entries that no disk could give are read from it.</summary>
     internal async LaneTask<Nothing> LearnUnknown()
     {
-        foreach (ChecksumPage page in _pages.All.FindAll(page => page.Unknown != 0 && page.IsLoaded))
+        foreach (ChecksumPage page in _pages.All.FindAll(static page => page.IsLoaded && page.HasUnknown))
         {
             ChecksumPage fresh = new();
             fresh.Assign(page.Row, page.Column, page.Index);
             page.Pin();
-            ushort before = page.Unknown;
             if (await Read(fresh))
             {
+                bool isNew = false;
                 for (int block = 0; block < ChecksumPage.Blocks; block++)
                 {
-                    bool isNew = (before & ~fresh.Unknown & (1 << RegionOfBlock(page, block))) != 0;
-                    if (isNew && page.Generations[block] == ChecksumSector.Poisoned)
+                    if (page.Generations[block] == ChecksumSector.Unknown && fresh.Generations[block] != ChecksumSector.Unknown)
                     {
                         page.Learn(block, fresh.Generations[block], fresh.Checksums[block]);
+                        isNew = true;
                     }
                 }
 
-                page.SetUnknown((ushort)(page.Unknown & fresh.Unknown));
+                if (isNew && page.OldestUnwritten == 0)
+                {
+                    page.RequireWriteback(log.Journal.Durable);
+                }
             }
 
             page.Unpin();
@@ -216,9 +220,9 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
             page = _pages.Find(row, column, index) is { IsLoaded: true } since ? since : page;
         }
 
-        if (page.Unknown != 0)
+        if (page.HasUnknown)
         {
-            return IoError.Io;
+            return IoError.Io;   // what the target has of these entries may be the last there is
         }
 
         log.ApplyDurable();
@@ -373,14 +377,18 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         bool any = Merge(page, 0, await read0, usable0, buffer, newest);
         any |= Merge(page, 1, await read1, usable1, buffer, newest);
         any |= Merge(page, 2, await read2, usable2, buffer, newest);
-        _buffers.Return(buffer);
         if (any)
         {
-            PoisonUnread(page, newest);
+            NoteUnread(page, newest);
         }
 
         (s_newest ??= new()).Push(newest);
-        page.SetUnknown((ushort)(regions & ~(usable0 | usable1 | usable2)));
+        if (any && page.HasUnknown)
+        {
+            await LearnKnown(page, buffer, usable0, usable1, usable2);
+        }
+
+        _buffers.Return(buffer);
         return any;
     }
 
@@ -448,15 +456,109 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
     /// <summary>Blocks whose entries are in one sector and one region: all of them are taken from the same copy.</summary>
     private int RunBlocks => Math.Min(ChecksumSector.Entries, _shape.RegionSize / BlockSize);
 
-    private void PoisonUnread(ChecksumPage page, ulong[] newest)
+    /// <summary>Enters that the entries which no good copy gave are unknown; what an earlier release called so by chance is an ordinary entry.</summary>
+    private void NoteUnread(ChecksumPage page, ulong[] newest)
     {
         for (int run = 0; run < newest.Length; run += RunBlocks)
         {
             for (int block = run; newest[run] == 0 && block < run + RunBlocks; block++)
             {
+                page.Load(block, ChecksumSector.Unknown, 0);
+            }
+        }
+
+        for (int block = 0; page.HasUnknown && block < ChecksumPage.Blocks; block++)
+        {
+            if (page.Generations[block] == ChecksumSector.Unknown && page.Checksums[block] != 0)
+            {
+                page.Load(block, 1, page.Checksums[block]);
+            }
+        }
+    }
+
+    /// <summary>
+    /// Enters what other copies of a page know of its unknown entries: good ones, then stale ones whose entry a good copy of the block matches. What is
+    /// unknown then is poisoned unless a disk with a copy of the page is away.
+    /// </summary>
+    private async LaneTask<Nothing> LearnKnown(ChecksumPage page, IoBuffer buffer, ushort usable0, ushort usable1, ushort usable2)
+    {
+        bool isAway = false;
+        for (int copy = 0; copy < _layout.PageCopies && page.HasUnknown; copy++)
+        {
+            ushort usable = copy switch { 0 => usable0, 1 => usable1, _ => usable2 };
+            PagePlace place = _layout.PageAt(page.Column, page.Index, copy);
+            SlabPlace slab = page.Row.Places[place.Position];
+            isAway |= !_members.IsLive(slab.Disk);
+            if (_members.IsLive(slab.Disk) && await _members.Read(slab.Disk, slab.OffsetOf(place), ImageOf(buffer, copy)) == IoError.None)
+            {
+                await LearnFrom(page, copy, usable, buffer);
+            }
+        }
+
+        for (int copy = 0; copy < _layout.PageCopies && !isAway; copy++)
+        {
+            isAway = !_members.IsLive(page.Row.Places[_layout.PageAt(page.Column, page.Index, copy).Position].Disk);
+        }
+
+        for (int block = 0; block < ChecksumPage.Blocks && !isAway; block++)
+        {
+            if (page.Generations[block] == ChecksumSector.Unknown)
+            {
                 page.Load(block, ChecksumSector.Poisoned, 0);
             }
         }
+
+        return default;
+    }
+
+    private async LaneTask<Nothing> LearnFrom(ChecksumPage page, int copy, ushort usable, IoBuffer buffer)
+    {
+        uint[] checksums = new uint[ChecksumSector.Entries];
+        ushort[] generations = new ushort[ChecksumSector.Entries];
+        for (int sector = 0; sector < ChecksumSector.PerPage; sector++)
+        {
+            if (!ChecksumSector.TryRead(
+                ImageOf(buffer, copy).Slice(sector * ChecksumSector.Size, ChecksumSector.Size).Span, PlaceOf(page), sector, out ulong _, checksums, generations))
+            {
+                continue;
+            }
+
+            for (int i = 0; i < ChecksumSector.Entries; i++)
+            {
+                int block = (sector * ChecksumSector.Entries) + i;
+                bool isKnown = !ChecksumSector.IsMark(generations[i]) || generations[i] == ChecksumSector.Marked;
+                if (page.Generations[block] == ChecksumSector.Unknown && isKnown)
+                {
+                    bool isGood = (usable >> RegionOfBlock(page, block) & 1) != 0;
+                    if (isGood || (generations[i] != ChecksumSector.NeverWritten && await HoldsGood(page, block, checksums[i])))
+                    {
+                        page.Load(block, generations[i], checksums[i]);
+                    }
+                }
+            }
+        }
+
+        return default;
+    }
+
+    /// <summary>Whether a position that is good in the region of a block holds a block with a checksum.</summary>
+    private async LaneTask<bool> HoldsGood(ChecksumPage page, int block, uint checksum)
+    {
+        int positions = _layout.Positions / _layout.Columns;
+        int region = RegionOfBlock(page, block);
+        IoBuffer data = _buffers.Rent(BlockSize);
+        bool isFound = false;
+        for (int i = 0; i < positions && !isFound; i++)
+        {
+            int position = (page.Column * positions) + i;
+            SlabPlace place = page.Row.Places[position];
+            long offset = ((long)page.Index * _shape.PageSpan) + ((long)block * BlockSize);
+            isFound = space.Redundancy.IsGood(page.Row, position, region) && offset < _shape.SlabSize
+                && await _members.Read(place.Disk, place.DataOffset + offset, data) == IoError.None && Crc32c.Compute(data.Span) == checksum;
+        }
+
+        _buffers.Return(data);
+        return isFound;
     }
 
     /// <summary>Region, in its group, of a block of a page. Entries beyond a slab smaller than a page count to its last region.</summary>

@@ -6,8 +6,8 @@ using TierSpaces.Engine.Primitives;
 namespace TierSpaces.Engine.Resiliency;
 
 // Invariants
-//  1. A block that was never written, or is lost, has checksum 0.
-//  2. A write changes the generation of a block, and never to one of the two that mean never written and lost.
+//  1. A block that was never written, or whose entry is not known, has checksum 0.
+//  2. A write changes the generation of a block, and never to one that means never written or is a mark.
 
 /// <summary>The current entries of a page, one a block: what the next read is judged by. They lie inside the object that holds them.</summary>
 internal struct PageEntries
@@ -25,7 +25,7 @@ internal struct PageEntries
     internal void Set(int block, uint checksum)
     {
         ushort next = (ushort)(_generations[block] + 1);
-        Load(block, next is ChecksumSector.NeverWritten or ChecksumSector.Poisoned ? (ushort)1 : next, checksum);
+        Load(block, next == ChecksumSector.NeverWritten || ChecksumSector.IsMark(next) ? (ushort)1 : next, checksum);
     }
 
     /// <summary>Enters that a block is lost.</summary>

@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  3. A disk that leaves during a writeback makes it begin again: the pages that it missed are recorded as stale there.
 
 /// <summary>Writes checksum pages back and trims the integrity log.</summary>
-internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityStore integrity, RegionMap regions, FoundFirstWrites found, StaleMap stale,
+internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityStore integrity, RegionMap regions, FoundWrites found, StaleMap stale,
     SpaceFlusher flusher)
 {
     private const int InVainMax = 4;      // without moving the tail: then it cannot move
@@ -147,10 +147,24 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
     }
 
     /// <summary>
-    /// Whether a page may be written: every region of it has a good copy. Else its entries stay in the log until a disk is back.
+    /// Whether a page may be written: every region of it has a good copy, and no stale copy would lose an entry that is unknown elsewhere. Else its entries
+    /// stay in the log until a disk is back, or the entry is known.
     /// </summary>
     internal bool HasGoodCopies(ChecksumPage page) =>
-        page.Unknown == 0 && (integrity.PageRegions(page.Index) & ~_redundancy.GoodRegions(page.Row, _layout.GroupOf(page.Column))) == 0;
+        (integrity.PageRegions(page.Index) & ~_redundancy.GoodRegions(page.Row, _layout.GroupOf(page.Column))) == 0
+        && !(page.HasUnknown && HasStaleCopy(page));
+
+    private bool HasStaleCopy(ChecksumPage page)
+    {
+        bool hasStale = false;
+        for (int copy = 0; copy < _layout.PageCopies && !hasStale; copy++)
+        {
+            int position = _layout.PageAt(page.Column, page.Index, copy).Position;
+            hasStale = _members.IsLive(page.Row.Places[position].Disk) && (page.Row.Stale[position] & integrity.PageRegions(page.Index)) != 0;
+        }
+
+        return hasStale;
+    }
 
     private static void Unpin(List<WrittenPage> written)
     {

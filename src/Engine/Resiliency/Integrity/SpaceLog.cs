@@ -78,14 +78,14 @@ internal sealed class SpaceLog(SpaceContext space)
     internal ulong AppendMark(IntegrityKind kind, SpaceRow row, int region) => _log!.AppendMark(
         kind, row.Index, region / SpaceShape.RegionsPerSlab, region % SpaceShape.RegionsPerSlab);
 
-    internal ulong AppendFirstWrite(in StripPiece block, in FirstWriteRecord record) => _log!.AppendFirstWrite(block, record);
+    internal ulong AppendFound(in StripPiece block, in WriteRecord record) => _log!.AppendFound(block, record);
 
     /// <summary>Keeps blocks free for writing so many first writes again.</summary>
-    internal void ReserveFor(int firstWrites) => _log!.KeepForFirstWrites(BlocksFor(firstWrites));
+    internal void ReserveFor(int records) => _log!.KeepForFound(BlocksFor(records));
 
     /// <summary>Blocks that so many first writes take at most.</summary>
-    internal static int BlocksFor(int firstWrites) =>
-        firstWrites == 0 ? 0 : 1 + (firstWrites / (JournalBlock.PayloadCapacity / IntegrityRecord.FirstWriteSize));
+    internal static int BlocksFor(int records) =>
+        records == 0 ? 0 : 1 + (records / (JournalBlock.PayloadCapacity / IntegrityRecord.FoundSize));
 
     internal void AppendZeroed(ChecksumPage page, int first, int count, int pageBlocks) => _log!.AppendZeroed(page, first, count, pageBlocks);
 

@@ -131,6 +131,11 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
     internal async LaneTask<IoError> ReadBlockHealing(SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer target)
     {
         int index = parts.Integrity.FirstBlock(block);
+        if (page.Generations[index] == ChecksumSector.Marked)
+        {
+            return await Settle(row, block, page, target);
+        }
+
         int wrong = 0;   // bit per copy that answered with something else, or not at all
         bool isFound = false;
         IoBuffer other = parts.Space.Lane.Buffers.Rent(BlockSize);
@@ -157,17 +162,54 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         parts.Space.Lane.Buffers.Return(other);
         if (isFound)
         {
-            NoteSettled(row, block);
+            NoteSettled(row, block);   // what reads have returned stays, also where a failed write has arrived on another copy
             return await Heal(row, block, wrong, target);
         }
 
-        return failed.Contains(block) ? await Take(row, block, page, target) : NoteLost(row, block, wrong);
+        return page.Generations[index] is ChecksumSector.Poisoned or ChecksumSector.Unknown ? NoteLost(row, block, wrong)
+            : await Settle(row, block, page, target);
     }
 
     /// <summary>
-    /// Takes what the first copy that answers holds for the content of a block of which a write failed on every good copy, and makes the others equal, durably.
+    /// Judges a block that no good copy gives as its entry says, by all copies that are there: one that misses writes may hold the value still. What is proven
+    /// is written to the good copies, durably; else the block is marked and the read is an error.
     /// </summary>
-    internal async LaneTask<IoError> Take(SpaceRow row, StripPiece block, ChecksumPage? page, IoBuffer target)
+    internal async LaneTask<IoError> Settle(SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer target)
+    {
+        int index = parts.Integrity.FirstBlock(block);
+        if (!HasReadable(row, block) || page.Generations[index] is ChecksumSector.Poisoned or ChecksumSector.Unknown)
+        {
+            return NoteLost(row, block, 0);
+        }
+
+        IoBuffer buffers = parts.Space.Lane.Buffers.Rent(BlockSize * Count);
+        (int answered, int good) = await ReadAllThere(row, block, buffers);
+        BlockEvidence evidence = new(
+            page.Generations[index], page.Checksums[index], RecordsOf(block), IsAway(row, block.Column), MayAdopt: false);
+        Conclusion conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered));
+        IoError error = conclusion.Verdict switch
+        {
+            Verdict.Proven => await TakeProven(row, block, page, buffers, conclusion.Image, answered, good),
+            Verdict.NeverWritten => await TakeZeroed(row, block, page),
+            _ => await TakeMark(row, block, page, Judgement.ExpectedChecksum(evidence), good),
+        };
+        if (error == IoError.None)
+        {
+            BlockOf(buffers, BlockSize, Math.Max(conclusion.Image, 0), 0).CopyTo(target.Span);
+            if (conclusion.Verdict == Verdict.NeverWritten)
+            {
+                target.Span.Clear();
+            }
+        }
+
+        parts.Space.Lane.Buffers.Return(buffers);
+        return error;
+    }
+
+    /// <summary>
+    /// Reads a block of a space without checksums of which a write has failed: takes what the first copy that answers holds, and makes the others equal, durably.
+    /// </summary>
+    internal async LaneTask<IoError> TakeFirst(SpaceRow row, StripPiece block, IoBuffer target)
     {
         IoBuffer buffers = parts.Space.Lane.Buffers.Rent(BlockSize * Count);
         int answered = await ReadAllCopies(row, block, buffers);
@@ -181,15 +223,74 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         }
 
         parts.Space.Lane.Buffers.Return(buffers);
-        if (error == IoError.None && page is not null)
+        if (error == IoError.None)
+        {
+            NoteSettled(row, block);
+        }
+
+        return error;
+    }
+
+    /// <summary>Reads a block from every copy whose disk is there, stale ones included. Returns those that answered, and those of them that are good.</summary>
+    internal async LaneTask<(int Answered, int Good)> ReadAllThere(SpaceRow row, StripPiece block, IoBuffer buffers)
+    {
+        int answered = 0;
+        int good = 0;
+        for (int copy = 0; copy < _shape.Copies; copy++)
+        {
+            SlabPlace place = PlaceOf(row, block.Column, copy);
+            _traffic.NoteRead(block.Length);
+            good |= IsReadable(row, block, copy) ? 1 << copy : 0;
+            if (_members.IsLive(place.Disk)
+                && await _members.Read(place.Disk, place.DataOffset + block.SlabOffset, buffers.Slice(copy * block.Length, block.Length)) == IoError.None)
+            {
+                answered |= 1 << copy;
+            }
+        }
+
+        return (answered, good);
+    }
+
+    /// <summary>Whether a disk with a copy of a column is away.</summary>
+    internal bool IsAway(SpaceRow row, int column)
+    {
+        bool isAway = false;
+        for (int copy = 0; copy < _shape.Copies && !isAway; copy++)
+        {
+            isAway = !_members.IsLive(PlaceOf(row, column, copy).Disk);
+        }
+
+        return isAway;
+    }
+
+    /// <summary>Returns the recorded writes of a block that are not settled, oldest first; null: none.</summary>
+    private List<WriteRecord>? RecordsOf(in StripPiece block)
+    {
+        List<WriteRecord>? found = parts.Found.Of(block);
+        List<WriteRecord>? since = failed.RecordsOf(block);
+        return found is null ? since : since is null ? found : [.. found, .. since];
+    }
+
+    /// <summary>Makes the good copies of a block equal to a proven image, durably, and enters it where the entry says something else.</summary>
+    private async LaneTask<IoError> TakeProven(
+        SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer buffers, int image, int answered, int good)
+    {
+        int index = parts.Integrity.FirstBlock(block);
+        IoBuffer proven = buffers.Slice(image * BlockSize, BlockSize);
+        int wrong = good & (Differing(buffers, BlockSize, 0, answered, image) | ~answered);
+        IoError error = wrong == 0 ? IoError.None : await Overwrite(row, block, wrong, proven);
+        error = error == IoError.None ? await parts.Flusher.FlushDisks() : error;
+        uint checksum = Crc32c.Compute(proven.Span);
+        if (error == IoError.None && (page.Generations[index] == ChecksumSector.Marked || page.Checksums[index] != checksum))
         {
             page.Pin();   // until logged
-            CapturedEntry taken = new(page, (ushort)parts.Integrity.FirstBlock(block), 0, Crc32c.Compute(target.Span));
-            error = await parts.Flusher.LogTaken([taken]);
+            error = await parts.Flusher.LogTaken([new CapturedEntry(page, (ushort)index, 0, checksum)]);
         }
 
         if (error == IoError.None)
         {
+            _damage.NoteHealed(BitOperations.PopCount((uint)wrong));
+            parts.Found.Remove(block);
             NoteSettled(row, block);
             _lost.Remove(block);
         }
@@ -197,12 +298,53 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         return error;
     }
 
+    private async LaneTask<IoError> TakeZeroed(SpaceRow row, StripPiece block, ChecksumPage page)
+    {
+        page.Pin();
+        IoError error = await parts.Log.Room(1);
+        if (error == IoError.None)
+        {
+            int index = parts.Integrity.FirstBlock(block);
+            page.Reset(index);
+            parts.Log.AppendZeroed(page, index, 1, _shape.PageSpan / BlockSize);
+            error = await parts.Log.CommitAll();
+        }
+
+        if (error == IoError.None)
+        {
+            parts.Found.Remove(block);
+            NoteSettled(row, block);
+            _lost.Remove(block);
+        }
+
+        page.Unpin();
+        return error;
+    }
+
+    /// <summary>Marks a block that nothing proves. The mark is durable before the error is answered where a stop could lead to another verdict.</summary>
+    private async LaneTask<IoError> TakeMark(SpaceRow row, StripPiece block, ChecksumPage page, uint checksum, int good)
+    {
+        int index = parts.Integrity.FirstBlock(block);
+        NoteLost(row, block, good);
+        if (page.Generations[index] != ChecksumSector.Marked || page.Checksums[index] != checksum)
+        {
+            page.Mark(index, checksum);
+            parts.Changes.NoteMark(page);
+            if (row.Regions[row.RegionOf(block.Column, block.SlabOffset)].MayDiffer)
+            {
+                await parts.Flusher.Flush();
+            }
+        }
+
+        return IoError.Io;
+    }
+
     /// <summary>The copies that are there agree about a block: one of which a write failed is not listed any more, and the other copies lack it.</summary>
     private void NoteSettled(SpaceRow row, in StripPiece block)
     {
         if (failed.Contains(block))
         {
-            failed.Remove(block);
+            failed.Settle(block);
             parts.Stale.Lacks.NoteSettled(row, block);
         }
     }

@@ -14,7 +14,7 @@ internal sealed class MirrorEngine : ILayoutEngine
 
     internal MirrorEngine(EngineParts parts)
     {
-        FailedWrites failed = new(parts) { Settle = ReadLocked };
+        FailedWrites failed = new(parts) { Read = ReadLocked };
         MirrorCopies copies = new(parts, failed);
         _reads = new MirrorReads(parts, copies, failed);
         _writes = new MirrorWrites(parts, copies, failed);
@@ -57,13 +57,10 @@ internal sealed class MirrorEngine : ILayoutEngine
     public int ResyncSize => _resync.PartSize;
 
     /// <inheritdoc/>
-    public bool ResyncsFirstWrites => true;
-
-    /// <inheritdoc/>
     public LaneTask<IoError> Resync(SpaceRow row, int region, int slabOffset, int length) => _resync.ResyncRegion(row, region, slabOffset, length);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target) => _resync.Rebuild(row, stretch, target);
+    public LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target) => _resync.Rebuild(row, position, stretch, target);
 
     /// <inheritdoc/>
     public LaneTask<bool> Verify(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.Verify(row, stretch, findings);

@@ -16,7 +16,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, Fail
 
     private readonly SpaceShape _shape = parts.Space.Shape;
     private readonly IntegrityStore _integrity = parts.Integrity;
-    private readonly FirstWrites _firstWrites = parts.FirstWrites;
+    private readonly WriteRecords _records = parts.Records;
 
     internal async LaneTask<IoError> Zero(SpaceRow row, StripPiece piece)
     {
@@ -34,9 +34,9 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, Fail
 
         page.Pin();
         IoError error = await parts.Log.Room(1);
-        while (error == IoError.None && !_firstWrites.HasRoom(count))
+        while (error == IoError.None && !_records.HasRoom(count))
         {
-            error = await parts.Flusher.FlushForFirstWrites(count);
+            error = await parts.Flusher.FlushForRecords(count);
             error = error == IoError.None ? await parts.Log.Room(1) : error;   // another request may have noted while this waited
         }
 
@@ -61,18 +61,19 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, Fail
         int first = _integrity.FirstBlock(piece);
         int count = piece.Length / BlockSize;
         page.Pin();
-        IoError error = _firstWrites.HasRoom(count) ? IoError.None : await parts.Flusher.FlushForFirstWrites(count);
+        IoError error = _records.HasRoom(count) ? IoError.None : await parts.Flusher.FlushForRecords(count);
         error = error == IoError.None && !copies.HasReadable(row, piece) ? IoError.Io : error;
         for (int i = 0; i < count && error == IoError.None; i++)
         {
             row.NoteWritten(row.WrittenBlocks >= 0 && page.Generations[first + i] == ChecksumSector.NeverWritten ? 1 : 0);
-            _firstWrites.TakeBack(piece, page, i, parts.Flusher.IsRunning);
+            _records.TakeBack(piece, page, i, parts.Flusher.IsRunning);
             page.Poison(first + i);
         }
 
         if (error == IoError.None)
         {
             failed.Remove(piece);
+            parts.Found.Remove(piece);
             parts.Changes.Note(page, count);
         }
 
@@ -116,6 +117,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, Fail
     private void ResetBlocks(SpaceRow row, StripPiece piece, ChecksumPage page, int first, int count)
     {
         parts.Space.Lost.Remove(piece);
+        parts.Found.Remove(piece);
         failed.Remove(piece);
         for (int i = 0; i < count; i++)
         {
@@ -125,7 +127,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, Fail
             }
 
             row.NoteWritten(row.WrittenBlocks > 0 ? -1 : 0);
-            _firstWrites.TakeBack(piece, page, i, parts.Flusher.IsRunning);
+            _records.TakeBack(piece, page, i, parts.Flusher.IsRunning);
             page.Reset(first + i);
         }
     }

@@ -79,7 +79,7 @@ internal sealed class MirrorReads
         for (int at = 0; at < piece.Length && error == IoError.None; at += SpaceShape.BlockSize)
         {
             StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = SpaceShape.BlockSize };
-            error = _failed.Contains(block) ? await _copies.Take(row, block, null, target.Slice(at, SpaceShape.BlockSize)) : error;
+            error = _failed.Contains(block) ? await _copies.TakeFirst(row, block, target.Slice(at, SpaceShape.BlockSize)) : error;
         }
 
         return error == IoError.None ? await ReadUnverified(row, piece, target) : error;

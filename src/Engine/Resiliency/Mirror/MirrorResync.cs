@@ -1,3 +1,4 @@
+using System.Numerics;
 using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
@@ -8,13 +9,11 @@ namespace TierSpaces.Engine.Resiliency;
 //
 // A region of which no good copy answers stays unresolved: what is on its disks is judged when they are back. A sector that cannot be read is an answer.
 //
-// Resync, per block: a copy that matches its entry wins; when none does, the first copy that answers is taken as an unflushed write.
-// A block without an entry was never written, unless a copy is what a first write of a process that died recorded: that copy is the choice then, and the
-// block is never-written for good when no copy is.
-// Order: write the choice to all copies, flush, log its entry, flush, serve.
+// Resync, per block: the images that the good copies hold are judged (Judgement); where they prove nothing, those of copies that miss writes too.
+// Order: write the choice to all copies, flush, log its entry, flush, serve. A block that nothing proves is marked, in the same order.
 //
-// A block that no good copy can give is not made up when a copy is rebuilt: it keeps what the target has, which its entry refuses (or, if it
-// matches, it is the right data).
+// A block that no copy can give is not made up when a copy is rebuilt. In its place the target keeps what it has, which its entry refuses (or, if it
+// matches, it is the right data). Another place gets zeros, and the block its mark before: what lay there is another owner's.
 
 /// <summary>Resyncs and rebuilds copies of a simple or mirrored space.</summary>
 internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, MirrorReads reads)
@@ -28,7 +27,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     private readonly BufferPool _buffers = parts.Space.Lane.Buffers;
     private readonly IntegrityStore _integrity = parts.Integrity;
     private readonly SpaceFlusher _flusher = parts.Flusher;
-    private readonly FoundFirstWrites _found = parts.Found;
+    private readonly FoundWrites _found = parts.Found;
 
     /// <summary>See <see cref="ILayoutEngine.ResyncSize"/>.</summary>
     internal int PartSize => Math.Min(ChunkMax, Math.Min(Math.Max(_shape.RegionSize / 4, BlockSize), _shape.PageSpan));
@@ -38,28 +37,24 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         int column = region / SpaceShape.RegionsPerSlab;
         int chunk = Math.Min(ChunkMax, Math.Min(length, _shape.PageSpan));
         IoBuffer buffers = _buffers.Rent(chunk * copies.Count);
-        List<CapturedEntry> taken = [];
-        List<(ChecksumPage Page, StripPiece Block)> refused = [];
-        bool anyWritten = false;
+        ResyncFindings findings = new();
         IoError error = IoError.None;
         for (int at = 0; at < length && error == IoError.None; at += chunk)
         {
-            StripPiece piece = new(row.Index, column, slabOffset + at, Math.Min(chunk, length - at));
-            (error, bool written) = await ResyncChunk(row, piece, buffers, taken, refused);
-            anyWritten |= written;
+            error = await ResyncChunk(row, new StripPiece(row.Index, column, slabOffset + at, Math.Min(chunk, length - at)), buffers, findings);
         }
 
         _buffers.Return(buffers);
-        if (error == IoError.None && (anyWritten || taken.Count > 0))
+        if (error == IoError.None && (findings.AnyWritten || findings.Entries.Count > 0))
         {
             error = await _flusher.FlushDisks();
-            error = error == IoError.None ? await _flusher.LogTaken(taken) : error;
+            error = error == IoError.None ? await _flusher.LogTaken(findings.Entries) : error;
         }
 
-        error = refused.Count > 0 ? await LogRefused(error, refused) : error;
+        error = findings.Zeroed.Count > 0 ? await LogZeroed(error, findings.Zeroed) : error;
         if (error == IoError.None && !_found.IsEmpty)
         {
-            _found.Remove(new StripPiece(row.Index, column, slabOffset, length));
+            _found.RemoveJudged(new StripPiece(row.Index, column, slabOffset, length));
             _found.Release();
         }
 
@@ -67,48 +62,16 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     }
 
     /// <summary>Copies a stretch from good copies to a place that takes its writes already.</summary>
-    internal async LaneTask<IoError> Rebuild(SpaceRow row, StripPiece piece, SlabPlace target)
+    internal async LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece piece, SlabPlace target)
     {
         IoBuffer buffer = _buffers.Rent(piece.Length);
-        IoError error = _shape.Checksums ? await CopyVerified(row, piece, target, buffer) : await reads.ReadUnverified(row, piece, buffer);
+        IoError error = _shape.Checksums ? await CopyVerified(row, position, piece, target, buffer) : await reads.ReadUnverified(row, piece, buffer);
         error = error == IoError.None && !_shape.Checksums ? await WriteTarget(piece, target, buffer) : error;
         _buffers.Return(buffer);
         return error;
     }
 
-    /// <summary>Returns the copy that the first-write records of a block prove, the newest write first; −1: none, or the block has none.</summary>
-    private int ChooseRecorded(in StripPiece block, IoBuffer buffers, int stride, int index, int answered)
-    {
-        if (_found.Of(block) is not { } records)
-        {
-            return -1;
-        }
-
-        for (int i = records.Count - 1; i >= 0; i--)
-        {
-            for (int copy = 0; copy < copies.Count; copy++)
-            {
-                if ((answered >> copy & 1) != 0 && Crc32c.Compute(MirrorCopies.BlockOf(buffers, stride, copy, index)) == records[i].Checksum)
-                {
-                    return copy;
-                }
-            }
-        }
-
-        for (int copy = 0; copy < copies.Count; copy++)
-        {
-            if ((answered >> copy & 1) != 0 && FirstWriteRecord.Explain(records, MirrorCopies.BlockOf(buffers, stride, copy, index)))
-            {
-                return copy;   // a write replaced a part of an earlier one
-            }
-        }
-
-        return -1;   // the disks lost what they had not flushed
-    }
-
-    private async LaneTask<(IoError Error, bool Written)> ResyncChunk(
-        SpaceRow row, StripPiece piece, IoBuffer buffers, List<CapturedEntry> taken,
-        List<(ChecksumPage Page, StripPiece Block)> refused)
+    private async LaneTask<IoError> ResyncChunk(SpaceRow row, StripPiece piece, IoBuffer buffers, ResyncFindings findings)
     {
         ChecksumPage? page = null;
         if (_shape.Checksums)
@@ -116,117 +79,162 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
             if (page is null)
             {
-                return (IoError.Io, false);
+                return IoError.Io;
             }
 
             if (page.IsNeverWritten(_integrity.FirstBlock(piece), piece.Length / BlockSize) && !_found.HasAny(piece))
             {
-                return (IoError.None, false);
+                return IoError.None;
             }
 
             page.Pin();
         }
 
-        (IoError error, bool written) = await ResyncBlocks(row, piece, page, buffers, taken, refused);
-        if (page is not null)
-        {
-            page.Unpin();
-        }
-
-        return (error, written);
+        IoError error = await ResyncBlocks(row, piece, page, buffers, findings);
+        page?.Unpin();
+        return error;
     }
 
-    private async LaneTask<(IoError Error, bool Written)> ResyncBlocks(
-        SpaceRow row, StripPiece piece, ChecksumPage? page, IoBuffer buffers, List<CapturedEntry> taken,
-        List<(ChecksumPage Page, StripPiece Block)> refused)
+    private async LaneTask<IoError> ResyncBlocks(SpaceRow row, StripPiece piece, ChecksumPage? page, IoBuffer buffers, ResyncFindings findings)
     {
         int answered = await copies.ReadAllCopies(row, piece, buffers);
-        bool written = false;
-        IoError error = answered == 0 && !await copies.AnswersAny(row, piece) ? IoError.Io : IoError.None;
-        if (answered == 0 && error == IoError.None && piece.Length > BlockSize)
+        if (answered == 0 && !await copies.AnswersAny(row, piece))
         {
-            for (int at = 0; at < piece.Length && error == IoError.None; at += BlockSize)   // a place that cannot be read: the others are judged
-            {
-                StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
-                (error, bool one) = await ResyncBlocks(row, block, page, buffers, taken, refused);
-                written |= one;
-            }
-
-            return (error, written);
+            return IoError.Io;
         }
 
+        IoError error = IoError.None;
         for (int i = 0; i < piece.Length / BlockSize && error == IoError.None; i++)
         {
             StripPiece block = piece with { SlabOffset = piece.SlabOffset + (i * BlockSize), Length = BlockSize };
-            (int choice, int wrong) = Judge(page, block, buffers, piece.Length, i, answered, taken, refused);
-            if (choice >= 0 && wrong != 0)
-            {
-                written = true;
-                error = await copies.Overwrite(row, block, wrong, buffers.Slice((choice * piece.Length) + (i * BlockSize), BlockSize));
-            }
+            error = page is null ? await MakeEqual(row, block, buffers, piece.Length, i, answered, findings)
+                : await ResyncBlock(row, block, page, buffers, piece.Length, i, answered, findings);
         }
 
-        return (error, written);
+        return error;
     }
 
-    /// <summary>Returns the copy of a block that holds, and those that answered and differ from it. −1: nothing to decide.</summary>
-    private (int Choice, int Wrong) Judge(
-        ChecksumPage? page, StripPiece block, IoBuffer buffers, int stride, int index, int answered, List<CapturedEntry> taken,
-        List<(ChecksumPage Page, StripPiece Block)> refused)
+    /// <summary>Without checksums nothing proves a value: what the first copy that answers holds is taken.</summary>
+    private async LaneTask<IoError> MakeEqual(
+        SpaceRow row, StripPiece block, IoBuffer buffers, int stride, int index, int answered, ResyncFindings findings)
     {
-        int choice = -1;
-        int first = -1;
-        int entry = _integrity.FirstBlock(block);
-        if (page?.Generations[entry] is ChecksumSector.NeverWritten or ChecksumSector.Poisoned)
+        if (answered == 0)
         {
-            choice = ChooseRecorded(block, buffers, stride, index, answered);
-            if (choice >= 0)
-            {
-                Take(page, entry, BlockOf(choice), taken);
-                parts.Space.Counters.Repair.NoteRecovered(1);
-            }
-            else if (page.Generations[entry] == ChecksumSector.NeverWritten && _found.HasAny(block))
-            {
-                page.Pin();   // until logged
-                refused.Add((page, block));
-            }
-
-            return (choice, choice < 0 ? 0 : copies.Differing(buffers, stride, index, answered, choice));
+            return IoError.None;
         }
 
-        for (int copy = copies.Count - 1; copy >= 0; copy--)
-        {
-            if ((answered >> copy & 1) != 0)
-            {
-                first = copy;
-                choice = page is not null && Crc32c.Compute(BlockOf(copy)) == page.Checksums[entry] ? copy : choice;
-            }
-        }
-
-        if (choice < 0 && first >= 0)
-        {
-            choice = first;
-            if (page is not null)
-            {
-                Take(page, entry, BlockOf(choice), taken);
-            }
-        }
-
-        return (choice, choice < 0 ? 0 : copies.Differing(buffers, stride, index, answered, choice));
-
-        ReadOnlySpan<byte> BlockOf(int copy) => MirrorCopies.BlockOf(buffers, stride, copy, index);
+        int choice = BitOperations.TrailingZeroCount(answered);
+        int wrong = copies.Differing(buffers, stride, index, answered, choice);
+        findings.AnyWritten |= wrong != 0;
+        return wrong == 0 ? IoError.None
+            : await copies.Overwrite(row, block, wrong, buffers.Slice((choice * stride) + (index * BlockSize), BlockSize));
     }
 
-    private static void Take(ChecksumPage page, int entry, ReadOnlySpan<byte> data, List<CapturedEntry> taken)
+    private async LaneTask<IoError> ResyncBlock(
+        SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer buffers, int stride, int index, int answered, ResyncFindings findings)
     {
-        page.Pin();   // until logged
-        taken.Add(new CapturedEntry(page, (ushort)entry, 0, Crc32c.Compute(data)));
+        BlockEvidence evidence = EvidenceOf(row, block, page, mayAdopt: false);
+        if (evidence is { Generation: ChecksumSector.NeverWritten, Records: null })
+        {
+            return IoError.None;
+        }
+
+        Conclusion conclusion = Judgement.Of(evidence, new BlockImages(buffers, stride, index, answered));
+        if (conclusion.Verdict is Verdict.Proven)
+        {
+            int wrong = copies.Differing(buffers, stride, index, answered, conclusion.Image);
+            return await Take(row, block, page, buffers.Slice((conclusion.Image * stride) + (index * BlockSize), BlockSize), wrong, findings);
+        }
+
+        if (conclusion.Verdict is Verdict.NeverWritten)
+        {
+            page.Pin();   // until logged
+            findings.Zeroed.Add((page, block));
+            return IoError.None;
+        }
+
+        return await ResyncUnproven(row, block, page, findings);
     }
 
-    /// <summary>Logs, durably, that blocks are never-written of which no copy is what their first writes recorded.</summary>
-    private async LaneTask<IoError> LogRefused(IoError error, List<(ChecksumPage Page, StripPiece Block)> refused)
+    /// <summary>Judges a block that the good copies do not prove, by all copies that are there, each read for itself.</summary>
+    private async LaneTask<IoError> ResyncUnproven(SpaceRow row, StripPiece block, ChecksumPage page, ResyncFindings findings)
     {
-        foreach ((ChecksumPage page, StripPiece block) in refused)
+        IoBuffer buffers = _buffers.Rent(copies.Count * BlockSize);
+        (int answered, int good) = await copies.ReadAllThere(row, block, buffers);
+        BlockEvidence evidence = EvidenceOf(row, block, page, mayAdopt: false);
+        Conclusion conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered));
+        if (conclusion.Verdict != Verdict.Proven)
+        {
+            // A copy that misses writes is no candidate here: it may hold what is older than the entry.
+            evidence = evidence with { MayAdopt = _found.Knowledge == WriteKnowledge.None };
+            conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered & good));
+        }
+
+        IoError error = IoError.None;
+        if (conclusion.Image >= 0)
+        {
+            int wrong = good & (copies.Differing(buffers, BlockSize, 0, answered, conclusion.Image) | ~answered);
+            parts.Space.Counters.Repair.NoteAdopted(conclusion.Verdict == Verdict.Adopted ? 1 : 0);
+            error = await Take(row, block, page, buffers.Slice(conclusion.Image * BlockSize, BlockSize), wrong, findings);
+        }
+        else
+        {
+            Mark(row, block, page, evidence, good, findings);
+        }
+
+        _buffers.Return(buffers);
+        return error;
+    }
+
+    private BlockEvidence EvidenceOf(SpaceRow row, in StripPiece block, ChecksumPage page, bool mayAdopt)
+    {
+        int index = _integrity.FirstBlock(block);
+        return new BlockEvidence(page.Generations[index], page.Checksums[index], _found.Of(block), copies.IsAway(row, block.Column), mayAdopt);
+    }
+
+    /// <summary>
+    /// Makes the good copies equal to a value, and enters it where the entry says something else, or where the log has records of the block, which end with that.
+    /// </summary>
+    private async LaneTask<IoError> Take(SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer value, int wrong, ResyncFindings findings)
+    {
+        int index = _integrity.FirstBlock(block);
+        uint checksum = Crc32c.Compute(value.Span);
+        bool isEntered = page.Checksums[index] == checksum && page.Generations[index] != ChecksumSector.NeverWritten
+            && !ChecksumSector.IsMark(page.Generations[index]);
+        if (!isEntered || _found.HasAny(block))
+        {
+            page.Pin();   // until logged
+            findings.Entries.Add(new CapturedEntry(page, (ushort)index, 0, checksum));
+            parts.Space.Counters.Repair.NoteRecovered(isEntered ? 0 : 1);
+        }
+
+        findings.AnyWritten |= wrong != 0;
+        return wrong == 0 ? IoError.None : await copies.Overwrite(row, block, wrong, value);
+    }
+
+    /// <summary>Marks a block that nothing proves; its records stay as long as one of them may be proven.</summary>
+    private void Mark(SpaceRow row, in StripPiece block, ChecksumPage page, in BlockEvidence evidence, int good, ResyncFindings findings)
+    {
+        int index = _integrity.FirstBlock(block);
+        copies.NoteLost(row, block, good);
+        if (evidence.Records is not null)
+        {
+            _found.Keep(row, block);
+        }
+
+        bool isKnown = evidence.HasEntry || evidence.Records is { } records && records.Exists(static record => record.IsAcknowledged);
+        uint checksum = Judgement.ExpectedChecksum(evidence);
+        if (isKnown && (page.Generations[index] != ChecksumSector.Marked || page.Checksums[index] != checksum))
+        {
+            page.Pin();   // until logged
+            findings.Entries.Add(new CapturedEntry(page, (ushort)index, ChecksumSector.Marked, checksum));
+        }
+    }
+
+    /// <summary>Logs, durably, that blocks are never-written of which no copy is what was recorded.</summary>
+    private async LaneTask<IoError> LogZeroed(IoError error, List<(ChecksumPage Page, StripPiece Block)> zeroed)
+    {
+        foreach ((ChecksumPage page, StripPiece block) in zeroed)
         {
             error = error == IoError.None ? await parts.Log.Room(1) : error;
             if (error == IoError.None)
@@ -243,7 +251,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         return error == IoError.None ? await parts.Log.CommitAll() : error;
     }
 
-    private async LaneTask<IoError> CopyVerified(SpaceRow row, StripPiece piece, SlabPlace target, IoBuffer buffer)
+    private async LaneTask<IoError> CopyVerified(SpaceRow row, int position, StripPiece piece, SlabPlace target, IoBuffer buffer)
     {
         ChecksumPage? page = _integrity.Find(row, piece) ?? await _integrity.Load(row, piece);
         if (page is null || !copies.HasReadable(row, piece))
@@ -259,17 +267,21 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             error = await copies.ReadCopy(row, piece, copies.ChooseCopy(row, piece), buffer);
             error = error == IoError.None && page.Verify(first, buffer)
                 ? await WriteTarget(piece, target, buffer)
-                : await CopyBlocks(row, piece, page, target, buffer);
+                : await CopyBlocks(row, position, piece, page, target, buffer);
         }
 
         page.Unpin();
         return error;
     }
 
-    /// <summary>Something of the piece is damaged: block by block, healing; a block that no copy has is left as it is.</summary>
-    private async LaneTask<IoError> CopyBlocks(SpaceRow row, StripPiece piece, ChecksumPage page, SlabPlace target, IoBuffer buffer)
+    /// <summary>
+    /// Something of the piece is damaged: block by block, healing. A block that no copy has is left as it is in its place, and zeros in another one. A slab
+    /// whose disk is away, and that may have such a block, is not given up for another one.
+    /// </summary>
+    private async LaneTask<IoError> CopyBlocks(SpaceRow row, int position, StripPiece piece, ChecksumPage page, SlabPlace target, IoBuffer buffer)
     {
         IoError error = IoError.None;
+        bool isInPlace = target == row.Places[position];
         for (int at = 0; at < piece.Length && error == IoError.None; at += BlockSize)
         {
             StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
@@ -278,14 +290,32 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             {
                 error = await WriteTarget(block, target, part);
             }
+            else if (!isInPlace)
+            {
+                part.Span.Clear();
+                error = _members.IsLive(row.Places[position].Disk) ? await WriteTarget(block, target, part) : IoError.Io;
+            }
         }
 
-        return error;
+        return error == IoError.None && parts.Changes.HasMarks ? await _flusher.Flush() : error;
     }
 
     private async LaneTask<IoError> WriteTarget(StripPiece piece, SlabPlace target, IoBuffer buffer)
     {
         parts.Space.Counters.Repair.NoteWrite(buffer.Length);
         return await _members.WriteOrEvict(target.Disk, target.DataOffset + piece.SlabOffset, buffer, hasOtherCopy: true);
+    }
+
+    /// <summary>What a resync of a region has concluded and not logged yet.</summary>
+    private sealed class ResyncFindings
+    {
+        /// <summary>Values and marks of blocks. The page of each is pinned.</summary>
+        internal List<CapturedEntry> Entries { get; } = [];
+
+        /// <summary>Blocks that are never-written. The page of each is pinned.</summary>
+        internal List<(ChecksumPage Page, StripPiece Block)> Zeroed { get; } = [];
+
+        /// <summary>Whether a copy was written.</summary>
+        internal bool AnyWritten { get; set; }
     }
 }

@@ -55,7 +55,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
     {
         for (int i = 0; i < data.Length / BlockSize; i++)
         {
-            if (page.Generations[first + i] is ChecksumSector.NeverWritten or ChecksumSector.Poisoned)
+            if (page.Generations[first + i] is ChecksumSector.NeverWritten or ChecksumSector.Poisoned or ChecksumSector.Unknown)
             {
                 continue;
             }
@@ -119,7 +119,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
         for (int at = 0; at < piece.Length && _status.Fault == IoError.None; at += BlockSize)
         {
             StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
-            if (page.Generations[_integrity.FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned))
+            if (page.Generations[_integrity.FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned or ChecksumSector.Unknown))
             {
                 await ScrubBlock(row, block, page, buffers, findings);
             }
@@ -154,14 +154,15 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
             copies.NoteWrong(row, block, copy, error);
         }
 
-        if (good < 0 && copies.IsFailed(block))
+        bool isMarked = page.Generations[_integrity.FirstBlock(block)] == ChecksumSector.Marked;
+        if (good < 0 || isMarked)
         {
-            await copies.ReadBlockHealing(row, block, page, buffers.Slice(0, BlockSize));
-        }
-        else if (good < 0)
-        {
-            copies.NoteLost(row, block, wrong);
-            findings.NoteLost();
+            bool isSettled = await copies.Settle(row, block, page, buffers.Slice(0, BlockSize)) == IoError.None;
+            findings.NoteHealed(isSettled ? 1 : 0);
+            if (!isSettled)
+            {
+                findings.NoteLost();
+            }
         }
         else if (wrong != 0)
         {

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A write is acknowledged only when every copy in the view holds it and every copy that misses it is durably stale.
 //  2. A copy counts only if it is not stale and its disk is in the view at the acknowledgement.
 //  3. A block of which no good copy took a write for certain is listed as failed.
-//  4. A first write is recorded before it is submitted, and again if a flush meanwhile may have cleared the record.
+//  4. A write is recorded before it is submitted. The record is marked acknowledged, with the entry, before the write is.
 
 /// <summary>Writes a simple or mirrored space.</summary>
 internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, FailedWrites failed)
@@ -23,7 +23,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
     private readonly SpaceMembers _members = parts.Space.Members;
     private readonly SpaceShape _shape = parts.Space.Shape;
     private readonly IntegrityStore _integrity = parts.Integrity;
-    private readonly FirstWrites _firstWrites = parts.FirstWrites;
+    private readonly WriteRecords _records = parts.Records;
 
     internal async LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source)
     {
@@ -36,10 +36,11 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
         if (error == IoError.None)
         {
             failed.Remove(piece);
+            parts.Found.Remove(piece);
         }
         else if (!_shape.Checksums && _shape.Copies > 1)
         {
-            NoteFailed(row, piece, null);
+            NoteFailed(row, piece, null, new WriteOutcome(WriteRecords.None, [], source));
         }
 
         return error;
@@ -63,30 +64,28 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
             checksums[i] = Crc32c.Compute(source.Slice(i * BlockSize, BlockSize).Span);
         }
 
-        IoError error = await NoteFirstWrites(page, piece, source, checksums);
-        uint noted = _firstWrites.Generation;
-        bool isSubmitted = error == IoError.None;
+        int slots = WriteRecords.SlotsFor(piece);
+        IoError error = _records.HasRoom(slots) ? IoError.None : await parts.Flusher.FlushForRecords(slots);
         if (error == IoError.None)
         {
-            error = await WriteCopies(row, piece, source);
+            int ticket = _records.Begin(piece, source, checksums);
+            LaneTask<IoError> write = WriteCopies(row, piece, source);
+            parts.Flusher.StartWhenHalfFull();
+            error = await write;
             if (IsOnlyCopyGone(error))
             {
                 await _members.Evict(copies.PlaceOf(row, piece.Column, 0).Disk, error, hasOtherCopy: false, "a write");
             }
-        }
 
-        if (error == IoError.None && _firstWrites.Generation != noted)
-        {
-            error = await NoteFirstWrites(page, piece, source, checksums);   // a flush meanwhile may have cleared the records
-        }
-
-        if (error == IoError.None)
-        {
-            SetEntries(row, page, first, count, checksums);
-        }
-        else if (isSubmitted)
-        {
-            NoteFailed(row, piece, page);
+            if (error == IoError.None)
+            {
+                SetEntries(row, page, first, count, checksums);
+                _records.Acknowledge(ticket);
+            }
+            else
+            {
+                NoteFailed(row, piece, page, new WriteOutcome(ticket, checksums, source));
+            }
         }
 
         s_checksums.Return(checksums);
@@ -94,17 +93,28 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
         return error;
     }
 
-    /// <summary>Lists the blocks of a write that failed; one that was never written, or is lost, is answered by its entry whatever arrived.</summary>
-    private void NoteFailed(SpaceRow row, StripPiece piece, ChecksumPage? page)
+    /// <summary>
+    /// Lists the blocks of a write that failed. One that was never written, or whose entry is not known, is answered by its entry whatever arrived.
+    /// </summary>
+    private void NoteFailed(SpaceRow row, StripPiece piece, ChecksumPage? page, in WriteOutcome outcome)
     {
-        for (int at = 0; at < piece.Length; at += BlockSize)
+        RecordHold? hold = _records.Hold(outcome.Ticket);
+        for (int i = 0; i < piece.Length / BlockSize; i++)
         {
-            StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
-            if (page?.Generations[_integrity.FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned))
+            StripPiece block = piece with { SlabOffset = piece.SlabOffset + (i * BlockSize), Length = BlockSize };
+            if (page?.Generations[_integrity.FirstBlock(block)]
+                is ChecksumSector.NeverWritten or ChecksumSector.Poisoned or ChecksumSector.Unknown)
             {
-                failed.Add(row, block);
+                hold?.Void(i);
+                continue;
             }
+
+            WriteRecord? record = page is null ? null : new WriteRecord(
+                _records.BlockKey(block), outcome.Checksums[i], false, false, SectorChecksums.Of(outcome.Source.Slice(i * BlockSize, BlockSize).Span));
+            failed.Add(row, block, record, hold, i);
         }
+
+        hold?.Release(settled: -1);
     }
 
     private void SetEntries(SpaceRow row, ChecksumPage page, int first, int count, uint[] checksums)
@@ -120,28 +130,6 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
         }
 
         parts.Changes.Note(page, count);
-    }
-
-    private LaneTask<IoError> NoteFirstWrites(ChecksumPage page, StripPiece piece, IoBuffer source, uint[] checksums)
-    {
-        if (!_firstWrites.HasRoom(FirstWrites.SlotsFor(piece)))
-        {
-            return NoteAfterFlush(page, piece, source, checksums);
-        }
-
-        _firstWrites.Note(page, piece, source, checksums);
-        return LaneTask.FromResult(IoError.None);
-    }
-
-    private async LaneTask<IoError> NoteAfterFlush(ChecksumPage page, StripPiece piece, IoBuffer source, uint[] checksums)
-    {
-        IoError error = await parts.Flusher.FlushForFirstWrites(FirstWrites.SlotsFor(piece));
-        if (error == IoError.None)
-        {
-            _firstWrites.Note(page, piece, source, checksums);
-        }
-
-        return error;
     }
 
     /// <summary>Writes every live copy side by side; a copy that fails or is missing is durably out or stale before this completes.</summary>
@@ -209,4 +197,10 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
 
         return IoError.None;
     }
+
+    /// <summary>What a write that failed would have left.</summary>
+    /// <param name="Ticket">Ticket of its record.</param>
+    /// <param name="Checksums">Checksum of each block.</param>
+    /// <param name="Source">Its data.</param>
+    private readonly record struct WriteOutcome(int Ticket, uint[] Checksums, IoBuffer Source);
 }

@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. Whole stripes to positions that are all in are not recorded; all records of their stripe are durably void before. Everything else is recorded first.
 //  2. Entries of data and parity change together, those of positions that are out included.
 //  3. Nothing is recorded or written where more positions are out than there are parities: what they hold is needed when they are back.
-//  4. A first write is noted before it is submitted, and again if a flush meanwhile may have cleared the note.
+//  4. What is written is recorded before it is submitted, until its entries are durable; of a change that failed until it is done again.
 //  5. A change that has failed is done again by one caller at a time; others that hold a part of its lines wait for that one's end.
 
 /// <summary>Carries out changes of lines of a space with parity.</summary>
@@ -25,7 +25,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
     private const long RetryNs = 1_000_000_000;
 
     private readonly SpaceShape _shape = parts.Space.Shape;
-    private readonly FirstWrites _firstWrites = parts.FirstWrites;
+    private readonly WriteRecords _records = parts.Records;
     private readonly SpaceMembers _members = parts.Space.Members;
     private readonly List<Failed> _failed = [];
     private readonly LaneSignal _redone = new();
@@ -197,30 +197,32 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
     /// <summary>Writes strips side by side and enters what the change did.</summary>
     private async LaneTask<IoError> DoInPlace(ParityStretch lines, ParityChange change)
     {
-        // While the space opens nothing is noted: the records of this journal are there until all of it is durable.
-        int slots = parts.Space.Status.IsOpening ? 0 : lines.Blocks * FirstWriteJournal.SlotsPerRecord;
+        // While the space opens nothing is recorded: the records of this memory are there until all of it is durable.
+        int slots = parts.Space.Status.IsOpening ? 0 : lines.Blocks * RecordMemory.SlotsPerRecord;
         int slotsWritten = slots * BitOperations.PopCount(change.Written);
-        IoError error = await parts.Flusher.FlushForFirstWrites(slotsWritten);
-        uint noted = Note(lines, change.Written);
-        error = error == IoError.None ? await WriteStrips(lines, change.Written) : error;
+        IoError error = await parts.Flusher.FlushForRecords(slotsWritten);
+        if (error == IoError.None)
+        {
+            lines.EndRecords(_records);   // of an attempt that failed
+            lines.BeginRecords(change.Written, _records, isKept: slots > 0);
+            LaneTask<IoError> writes = WriteStrips(lines, change.Written);
+            parts.Flusher.StartWhenHalfFull();
+            error = await writes;
+        }
 
-        int slotsMax = slotsWritten + (slots * BitOperations.PopCount(change.Zeroed | change.Poisoned));
+        int slotsMax = slots * BitOperations.PopCount(change.Zeroed | change.Poisoned);
         do
         {
             error = error == IoError.None && change.Zeroed != 0 ? await parts.Log.Room(lines.Strips) : error;
-            error = error == IoError.None && !_firstWrites.HasRoom(slotsMax) ? await parts.Flusher.FlushForFirstWrites(slotsMax) : error;
+            error = error == IoError.None && !_records.HasRoom(slotsMax) ? await parts.Flusher.FlushForRecords(slotsMax) : error;
         }
-        while (error == IoError.None && !(_firstWrites.HasRoom(slotsMax) && (change.Zeroed == 0 || parts.Log.HasRoom(lines.Strips))));
+        while (error == IoError.None && !(_records.HasRoom(slotsMax) && (change.Zeroed == 0 || parts.Log.HasRoom(lines.Strips))));
 
         error = error == IoError.None && !strips.IsReadable(lines.Row, lines.SlabOffset) ? IoError.Io : error;
         if (error == IoError.None)
         {
-            if (_firstWrites.Generation != noted)
-            {
-                Note(lines, change.Written);   // a flush meanwhile may have cleared the notes
-            }
-
             Enter(lines, change);
+            lines.AcknowledgeRecords(_records);
         }
 
         return error;
@@ -245,20 +247,6 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
 
         ArrayPool<LaneTask<IoError>>.Shared.Return(writes, clearArray: true);
         return error;
-    }
-
-    /// <summary>Notes first writes; the caller has made room. Returns the number of the half that they are in.</summary>
-    private uint Note(ParityStretch lines, ulong written)
-    {
-        for (int strip = 0; strip < lines.Strips && _firstWrites.IsKept && !parts.Space.Status.IsOpening; strip++)
-        {
-            if ((written >> strip & 1) != 0)
-            {
-                _firstWrites.Note(lines.PageOf(strip), lines.PieceOf(strip), lines[strip], lines.ChecksumsOf(strip));
-            }
-        }
-
-        return _firstWrites.Generation;
     }
 
     private void Enter(ParityStretch lines, in ParityChange change)
@@ -333,7 +321,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
     {
         if (!parts.Space.Status.IsOpening)
         {
-            _firstWrites.TakeBack(lines.PieceOf(strip), lines.PageOf(strip), block, parts.Flusher.IsRunning);
+            _records.TakeBack(lines.PieceOf(strip), lines.PageOf(strip), block, parts.Flusher.IsRunning);
         }
     }
 

@@ -106,6 +106,5 @@ internal sealed class ParityEngine : ILayoutEngine
     public LaneTask<IoError> VerifyLocked(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.VerifyLocked(row, stretch, findings);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> records, List<CapturedEntry> kept) =>
-        _opening.HasReplayed(block) ? default : _resync.Recover(row, block, page, records, kept);
+    public bool HasDecided(in StripPiece block) => _opening.HasReplayed(block);
 }

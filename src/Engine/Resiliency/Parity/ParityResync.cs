@@ -8,12 +8,14 @@ namespace TierSpaces.Engine.Resiliency;
 // Makes the parity of a region that of its data after an unclean stop, and rebuilds positions.
 //
 // Resync, per line:
-//  1. Data that matches its entries stays.
-//  2. If no more blocks of data than there are parities do not match or are out, and the parity found there gives all of them as their entries say, they are
-//     rebuilt. Else what is present is taken as an unflushed write.
-//  3. Parity is computed from all data of the line, never from what is present alone. Blocks that are out and could not be rebuilt: if another parity
-//     remains beside them, they are poisoned, so that the line has redundancy again; else their entries stay, and the parity is poisoned.
-//  4. While more disks of the line do not answer than there are parities nothing is decided: the region stays unresolved, a rebuild begins again later.
+//  1. What the process that died had acknowledged is what the entries say from here on: nothing older counts.
+//  2. Data that matches its entries stays. So does data that is another legal value by the records (Judgement), and becomes the entry.
+//  3. If no more blocks of data than there are parities are something else or are out, and the parity found there gives all of them as their entries say, they
+//     are rebuilt. Else what is present is taken as an unflushed write after a stop of the machine; after a death of the process it is marked.
+//  4. Parity is computed from all data of the line, never from what is proven alone. Blocks that are not proven: where nothing of the line changes, it stays
+//     as it is, because its parity may give them when a disk is back. Else, if another parity remains beside them, they are poisoned, so that the line has
+//     redundancy again; if none does, their entries stay, and the parity is poisoned.
+//  5. While more disks of the line do not answer than there are parities nothing is decided: the region stays unresolved, a rebuild begins again later.
 // Order: write, flush, log all entries, flush, serve.
 
 /// <summary>Resyncs and rebuilds a space with parity.</summary>
@@ -27,23 +29,40 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
     private readonly IntegrityStore _integrity = parts.Integrity;
     private readonly SpaceFlusher _flusher = parts.Flusher;
     private readonly SpaceMembers _members = parts.Space.Members;
+    private readonly FoundWrites _found = parts.Found;
     private long _mended;   // entries that rebuilds have changed
+    private bool _entered;  // entries of acknowledged writes that no flush since covers
 
     internal async LaneTask<IoError> ResyncRegion(SpaceRow row, int region)
     {
-        int end = Math.Min((region + 1) * _shape.RegionSize, _shape.UsableSize);
+        int start = region * _shape.RegionSize;
+        int end = Math.Min(start + _shape.RegionSize, _shape.UsableSize);
         int chunk = Math.Min(ChunkMax, _shape.Interleave);
         List<CapturedEntry> taken = [];
         bool anyWritten = false;
-        IoError error = IoError.None;
-        for (int at = region * _shape.RegionSize; at < end && error == IoError.None; at += chunk)
+        IoError error = await EnterAcknowledged(row, start, end);
+        for (int at = start; at < end && error == IoError.None; at += chunk)
         {
             (error, bool written) = await ResyncLines(row, at, chunk, taken);
             anyWritten |= written;
         }
 
+        error = error == IoError.None ? await EndRecords(row, start, end, taken) : error;
         error = error == IoError.None && anyWritten ? await _flusher.FlushDisks() : error;
-        return error == IoError.None ? await _flusher.LogTaken(taken) : error;
+        error = error == IoError.None ? await _flusher.LogTaken(taken) : error;
+        error = error == IoError.None && _entered ? await _flusher.Flush() : error;
+        if (error == IoError.None && !_found.IsEmpty)
+        {
+            _entered = false;
+            for (int column = 0; column < _shape.Columns; column++)
+            {
+                _found.RemoveJudged(new StripPiece(row.Index, column, start, _shape.RegionSize));
+            }
+
+            _found.Release();
+        }
+
+        return error;
     }
 
     /// <summary>See <see cref="ILayoutEngine.Rebuild"/>.</summary>
@@ -61,25 +80,119 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         return error == IoError.None && _mended != mended ? await _flusher.Flush() : error;   // before the position counts as whole
     }
 
-    /// <summary>See <see cref="ILayoutEngine.Recover"/>.</summary>
-    internal async LaneTask<IoError> Recover(SpaceRow row, StripPiece block, ChecksumPage page, List<FirstWriteRecord> records, List<CapturedEntry> kept)
+    /// <summary>
+    /// Enters what the process that died had acknowledged. The disks have it durably if they have it at all: they were flushed at open. A block that does not
+    /// hold it is an error until it is proven, and no older value.
+    /// </summary>
+    private async LaneTask<IoError> EnterAcknowledged(SpaceRow row, int start, int end)
     {
-        if (!strips.IsIn(row, block.Column, block.SlabOffset))
+        for (int column = 0; column < _shape.Columns && !_found.IsEmpty; column++)
+        {
+            for (int at = start; at < end; at += BlockSize)
+            {
+                StripPiece block = new(row.Index, column, at, BlockSize);
+                if (_found.Of(block)?.FindLast(static record => record.IsAcknowledged) is not { IsAcknowledged: true } final)
+                {
+                    continue;
+                }
+
+                if ((_integrity.Find(row, block) ?? await _integrity.Load(row, block)) is not { } page)
+                {
+                    return IoError.Io;
+                }
+
+                IoError error = final.IsZeroed ? await EnterZeroed(row, page, _integrity.FirstBlock(block)) : EnterWritten(row, page, _integrity.FirstBlock(block), final);
+                if (error != IoError.None)
+                {
+                    return error;
+                }
+            }
+        }
+
+        return IoError.None;
+    }
+
+    private IoError EnterWritten(SpaceRow row, ChecksumPage page, int index, in WriteRecord final)
+    {
+        ushort generation = page.Generations[index];
+        if (page.Checksums[index] != final.Checksum || generation is ChecksumSector.NeverWritten or ChecksumSector.Unknown)
+        {
+            row.NoteWritten(row.WrittenBlocks >= 0 && generation == ChecksumSector.NeverWritten ? 1 : 0);
+            page.Set(index, final.Checksum);
+            parts.Changes.Note(page, 1);
+            parts.Space.Counters.Repair.NoteRecovered(1);
+            _entered = true;
+        }
+
+        return IoError.None;
+    }
+
+    private async LaneTask<IoError> EnterZeroed(SpaceRow row, ChecksumPage page, int index)
+    {
+        if (page.Generations[index] == ChecksumSector.NeverWritten)
         {
             return IoError.None;
         }
 
-        IoBuffer buffer = parts.Space.Lane.Buffers.Rent(BlockSize);
-        SlabPlace place = row.Places[block.Column];
-        bool isRead = await _members.Read(place.Disk, place.DataOffset + block.SlabOffset, buffer) == IoError.None;
-        uint checksum = Crc32c.Compute(buffer.Span);
-        if (isRead && (records.Exists(record => record.Checksum == checksum) || FirstWriteRecord.Explain(records, buffer.Span)))
+        page.Pin();
+        IoError error = await parts.Log.Room(1);
+        if (error == IoError.None)
         {
-            page.Pin();   // until logged
-            kept.Add(new CapturedEntry(page, (ushort)_integrity.FirstBlock(block), 0, checksum));
+            row.NoteWritten(row.WrittenBlocks > 0 ? -1 : 0);
+            page.Reset(index);
+            parts.Log.AppendZeroed(page, index, 1, _shape.PageSpan / BlockSize);
+            _entered = true;
         }
 
-        parts.Space.Lane.Buffers.Return(buffer);
+        page.Unpin();
+        return error;
+    }
+
+    /// <summary>Enters once more what the blocks with records were found to hold, so that the records which the log has of them end.</summary>
+    private async LaneTask<IoError> EndRecords(SpaceRow row, int start, int end, List<CapturedEntry> taken)
+    {
+        HashSet<(ChecksumPage, ushort)> entered = [.. taken.Select(static entry => (entry.Page, entry.Block))];
+        for (int column = 0; column < _shape.Columns && !_found.IsEmpty; column++)
+        {
+            for (int at = start; at < end; at += BlockSize)
+            {
+                StripPiece block = new(row.Index, column, at, BlockSize);
+                if (!_found.HasAny(block))
+                {
+                    continue;
+                }
+
+                if (await _integrity.Load(row, block) is not { } page)
+                {
+                    return IoError.Io;
+                }
+
+                page.Pin();
+                ushort index = (ushort)_integrity.FirstBlock(block);
+                IoError error = IoError.None;
+                if (page.Generations[index] == ChecksumSector.NeverWritten && !entered.Contains((page, index)))
+                {
+                    error = await parts.Log.Room(1);
+                    if (error == IoError.None)
+                    {
+                        parts.Log.AppendZeroed(page, index, 1, _shape.PageSpan / BlockSize);
+                        _entered = true;
+                    }
+                }
+                else if (!ChecksumSector.IsMark(page.Generations[index]) && entered.Add((page, index)))
+                {
+                    page.Pin();   // until logged
+                    taken.Add(new CapturedEntry(page, index, 0, page.Checksums[index]));
+                }
+
+                page.Unpin();
+                if (error != IoError.None)
+                {
+                    return error;
+                }
+            }
+        }
+
         return IoError.None;
     }
 
@@ -118,9 +231,13 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
     private async LaneTask<bool> IsWhole(ParityStretch lines)
     {
         bool isEmpty = true;
-        for (int strip = 0; strip < lines.Strips && isEmpty; strip++)
+        for (int strip = 0; strip < lines.Strips; strip++)
         {
-            isEmpty = lines.IsEmpty(strip);
+            isEmpty &= lines.IsEmpty(strip);
+            if (_found.HasUndecided(lines.PieceOf(strip)))
+            {
+                return false;
+            }
         }
 
         if (isEmpty)
@@ -141,13 +258,22 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
 
     private async LaneTask<(IoError Error, bool Written)> ResyncLine(ParityStretch line, List<CapturedEntry> taken)
     {
-        ulong wrong = 0;   // data that does not match, or is out
+        ulong wrong = 0;   // data that is not proven in its place, or is out
+        ulong changed = 0;   // data that is proven as something else than its entry
         for (int strip = 0; strip < line.DataStrips; strip++)
         {
-            wrong |= await strips.ReadOwn(line, strip) ? 0 : 1UL << strip;
+            if (await FindRecorded(line, strip))
+            {
+                changed |= 1UL << strip;
+                Take(line, strip, taken);
+            }
+            else if (!await strips.ReadOwn(line, strip))
+            {
+                wrong |= 1UL << strip;
+            }
         }
 
-        ulong present = wrong & line.Found;   // what was read and does not match
+        ulong present = wrong & line.Found;   // what was read and is not proven
         ulong rebuilt = 0;
         ulong unknown = wrong;
         if (wrong != 0 && BitOperations.PopCount(wrong) <= _shape.Parities && await strips.Rebuild(line, BitOperations.TrailingZeroCount(wrong)))
@@ -161,45 +287,111 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             return (IoError.Io, false);
         }
 
-        IoError error = IoError.None;
+        (IoError error, ulong adopted) = await Adopt(line, unknown & present, taken);
+        unknown &= ~adopted;
+        changed |= adopted;
         for (int strip = 0; strip < line.DataStrips && error == IoError.None; strip++)
         {
-            if ((unknown >> strip & 1) == 0)
+            error = (rebuilt >> strip & 1) != 0 ? await Overwrite(line, strip) : error;
+        }
+
+        if (error != IoError.None || (unknown != 0 && changed == 0))
+        {
+            MarkStrips(line, (unknown & present) | line.ParityStrips, taken);
+            return (error, rebuilt != 0);   // the parity may give what is not proven when a disk is back
+        }
+
+        if (BitOperations.PopCount(unknown) < _shape.Parities)
+        {
+            PoisonData(line, unknown);
+            (error, bool isRenewed) = await RenewParity(line, taken, changed != 0);
+            return (error, isRenewed || rebuilt != 0);
+        }
+
+        MarkStrips(line, unknown & present, taken);
+        strips.PoisonParity(line);
+        return (error, true);
+    }
+
+    /// <summary>Whether the place of a strip holds what a write recorded that is newer than the entry and was in flight: it is in memory then.</summary>
+    private async LaneTask<bool> FindRecorded(ParityStretch line, int strip)
+    {
+        StripPiece block = line.PieceOf(strip);
+        if (_found.IsEmpty || _found.Of(block) is not { } records || !strips.IsIn(line, strip))
+        {
+            return false;
+        }
+
+        SlabPlace place = line.Row.Places[block.Column];
+        IoBuffer there = parts.Space.Lane.Buffers.Rent(BlockSize);
+        bool isNew = false;
+        if (await _members.Read(place.Disk, place.DataOffset + block.SlabOffset, there) == IoError.None)
+        {
+            ChecksumPage page = line.PageOf(strip);
+            BlockEvidence evidence = new(page.Generations[line.FirstBlock], page.Checksums[line.FirstBlock], records, IsAway: false, MayAdopt: false);
+            isNew = Judgement.Of(evidence, new BlockImages(there, BlockSize, 0, 1)).Verdict == Verdict.Proven
+                && !(evidence.HasEntry && Crc32c.Compute(there.Span) == evidence.Checksum);
+        }
+
+        if (isNew)
+        {
+            there.Span.CopyTo(line[strip].Span);
+            line.SetHeld(strip);
+        }
+
+        parts.Space.Lane.Buffers.Return(there);
+        return isNew;
+    }
+
+    /// <summary>After a stop of the machine: takes what is present for unflushed writes. Returns what was taken.</summary>
+    private async LaneTask<(IoError Error, ulong Adopted)> Adopt(ParityStretch line, ulong which, List<CapturedEntry> taken)
+    {
+        ulong adopted = 0;
+        for (int strip = 0; strip < line.DataStrips && _found.Knowledge == WriteKnowledge.None; strip++)
+        {
+            ushort generation = line.Entry(strip, 0);
+            if ((which >> strip & 1) == 0 || generation == ChecksumSector.NeverWritten || ChecksumSector.IsMark(generation)
+                || _found.HasAny(line.PieceOf(strip)))
             {
                 continue;
             }
 
             // The rebuilt strip may have overwritten the old content in memory: it is read again.
             SlabPlace place = line.Row.Places[line.ColumnOf(strip)];
-            if ((present >> strip & 1) != 0 && await _members.Read(place.Disk, place.DataOffset + line.SlabOffset, line[strip]) == IoError.None)
+            if (await _members.Read(place.Disk, place.DataOffset + line.SlabOffset, line[strip]) == IoError.None)
             {
                 Take(line, strip, taken);
-                unknown &= ~(1UL << strip);
+                parts.Space.Counters.Repair.NoteAdopted(1);
+                adopted |= 1UL << strip;
             }
         }
 
-        bool written = rebuilt != 0;
-        for (int strip = 0; strip < line.DataStrips && error == IoError.None; strip++)
+        return (IoError.None, adopted);
+    }
+
+    /// <summary>
+    /// Marks blocks of data that nothing proves, which count in the parity as what their entries say; and parity that is not that of the data, or need not be:
+    /// it is computed again as soon as all data of the line is given, and until then only what it gives and an entry confirms counts.
+    /// </summary>
+    private void MarkStrips(ParityStretch line, ulong which, List<CapturedEntry> taken)
+    {
+        for (int strip = 0; strip < line.Strips; strip++)
         {
-            error = (rebuilt >> strip & 1) != 0 ? await Overwrite(line, strip) : error;
-        }
-
-        if (error == IoError.None)
-        {
-            if (BitOperations.PopCount(unknown) < _shape.Parities)
+            ChecksumPage page = line.PageOf(strip);
+            ushort generation = page.Generations[line.FirstBlock];
+            if ((which >> strip & 1) == 0 || generation == ChecksumSector.NeverWritten || ChecksumSector.IsMark(generation))
             {
-                PoisonData(line, unknown);
-                (error, bool isRenewed) = await RenewParity(line, taken);
-                written |= isRenewed;
+                continue;
             }
-            else
-            {
-                strips.PoisonParity(line);
-                written = true;
-            }
-        }
 
-        return (error, written);
+            if (strip < line.DataStrips)
+            {
+                strips.NoteLost(line, strip);
+            }
+
+            page.Pin();   // until it is logged
+            taken.Add(new CapturedEntry(page, (ushort)line.FirstBlock, ChecksumSector.Marked, page.Checksums[line.FirstBlock]));
+        }
     }
 
     private void PoisonData(ParityStretch line, ulong which)
@@ -217,15 +409,15 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
     }
 
     /// <summary>Computes the parity of a line from its data, and writes it where it is not that.</summary>
-    private async LaneTask<(IoError Error, bool Written)> RenewParity(ParityStretch line, List<CapturedEntry> taken)
+    private async LaneTask<(IoError Error, bool Written)> RenewParity(ParityStretch line, List<CapturedEntry> taken, bool hasNewData)
     {
         ulong good = 0;
         for (int strip = line.DataStrips; strip < line.Strips; strip++)
         {
-            good |= strips.IsIn(line, strip) && await strips.ReadOwn(line, strip) && !line.HasPoison(strip) ? 1UL << strip : 0;
+            good |= strips.IsIn(line, strip) && await strips.ReadOwn(line, strip) && !line.HasMark(strip) ? 1UL << strip : 0;
         }
 
-        bool hasData = false;
+        bool hasData = hasNewData;
         for (int strip = 0; strip < line.DataStrips; strip++)
         {
             hasData |= line.Entry(strip, 0) != ChecksumSector.NeverWritten;
@@ -287,7 +479,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         }
 
         bool isGiven = lines.IsEmpty(strip) || (isData ? await strips.Give(lines, strip) : await GiveParity(lines, strip));
-        bool isSound = isGiven && !(isData && lines.HasPoisonedParity);
+        bool isSound = isGiven && !(isData && lines.HasMarkedParity);
         if (!isSound && length > BlockSize)
         {
             strips.Return(lines);
@@ -311,6 +503,14 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             error = await Mend(lines, strip, isGiven);
         }
 
+        if (!isGiven && error == IoError.None && target != row.Places[position])
+        {
+            // What lies at the other place is another owner's. A slab whose disk is away may hold what nothing here gives: it is not given up.
+            lines[strip].Span.Clear();
+            isGiven = _members.IsLive(row.Places[position].Disk);
+            error = isGiven ? IoError.None : IoError.Io;
+        }
+
         if (isGiven && !lines.IsEmpty(strip) && error == IoError.None)
         {
             parts.Space.Counters.Repair.NoteWrite(length);
@@ -318,7 +518,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         }
 
         strips.Return(lines);
-        return error;   // parity that nothing gives keeps what the target has, which its entry rejects
+        return error;   // what nothing gives keeps in its place what the target has, which its entry rejects
     }
 
     /// <summary>
@@ -360,7 +560,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
     /// <summary>Gives parity from its position, else from all data; poisoned parity becomes good with that.</summary>
     private async LaneTask<bool> GiveParity(ParityStretch lines, int strip)
     {
-        if (!lines.HasPoison(strip) && await strips.ReadOwn(lines, strip))
+        if (!lines.HasMark(strip) && await strips.ReadOwn(lines, strip))
         {
             return true;
         }
@@ -383,7 +583,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         uint[] checksums = lines.ComputeChecksums(strip);
         for (int i = 0; i < lines.Blocks; i++)
         {
-            bool isSame = page.Checksums[lines.FirstBlock + i] == checksums[i] && lines.Entry(strip, i) != ChecksumSector.Poisoned;
+            bool isSame = page.Checksums[lines.FirstBlock + i] == checksums[i] && !ChecksumSector.IsMark(lines.Entry(strip, i));
             if (!isSame && lines.Entry(strip, i) != ChecksumSector.NeverWritten)
             {
                 page.Set(lines.FirstBlock + i, checksums[i]);

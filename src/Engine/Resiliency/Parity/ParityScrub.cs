@@ -36,7 +36,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips, Parity
             for (int strip = 0; strip < lines.Strips && matches; strip++)
             {
                 bool isIn = strips.IsIn(lines, strip);
-                isComplete &= isIn && !lines.HasPoison(strip);
+                isComplete &= isIn && !lines.HasMark(strip);
                 matches = !isIn || await strips.ReadOwn(lines, strip);
                 findings.NoteVerified(isIn && !lines.IsEmpty(strip) ? lines.Blocks : 0);
             }
@@ -115,7 +115,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips, Parity
             return default;
         }
 
-        bool matches = await strips.ReadOwn(line, strip) && !line.HasPoison(strip);
+        bool matches = await strips.ReadOwn(line, strip) && !line.HasMark(strip);
         if (matches && strips.IsParityOfData(line, strip))
         {
             return default;
@@ -125,7 +125,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips, Parity
         ParityMath.Fastest.Reconstruct(line.Data, line.P, line.Q, strip);
         uint checksum = line.ComputeChecksums(strip)[0];
         ChecksumPage page = line.PageOf(strip);
-        if (checksum != page.Checksums[line.FirstBlock] || line.HasPoison(strip))
+        if (checksum != page.Checksums[line.FirstBlock] || line.HasMark(strip))
         {
             page.Set(line.FirstBlock, checksum);
             parts.Changes.Note(page, 1);

@@ -10,7 +10,7 @@ namespace TierSpaces.Engine.Resiliency;
 //
 // Invariants
 //  1. The pages of all columns are pinned from Begin to End.
-//  2. Never-written and poisoned blocks are zeros in memory, whatever their bytes on disk are.
+//  2. Never-written and poisoned blocks are zeros in memory, whatever their bytes on disk are. A marked block counts in the parity as what its entry says.
 //  3. A strip that is Held is as its entries say; a strip that is Found was read and need not be. One that is Silent could not be read.
 
 /// <summary>Lines of one stripe in memory.</summary>
@@ -24,6 +24,7 @@ internal sealed class ParityStretch
     private readonly IoBuffer[] _strips;
     private readonly ChecksumPage?[] _pages;
     private readonly uint[]?[] _checksums;   // of what is written, by strip
+    private readonly int[] _tickets;         // of the records of what is written, by strip
     private IoBuffer _memory;
     private int _stripe;
 
@@ -33,6 +34,8 @@ internal sealed class ParityStretch
         _strips = new IoBuffer[shape.Columns];
         _pages = new ChecksumPage?[shape.Columns];
         _checksums = new uint[]?[shape.Columns];
+        _tickets = new int[shape.Columns];
+        Array.Fill(_tickets, WriteRecords.None);
     }
 
     internal SpaceRow Row { get; private set; } = null!;
@@ -107,9 +110,40 @@ internal sealed class ParityStretch
         return IoError.None;
     }
 
+    /// <summary>Records what is about to be written of some strips. The caller has made room.</summary>
+    internal void BeginRecords(ulong written, WriteRecords records, bool isKept)
+    {
+        for (int strip = 0; strip < Strips; strip++)
+        {
+            _tickets[strip] = isKept && (written >> strip & 1) != 0
+                ? records.Begin(PieceOf(strip), _strips[strip], _checksums[strip]!) : WriteRecords.None;
+        }
+    }
+
+    /// <summary>Marks the records of what was written as acknowledged.</summary>
+    internal void AcknowledgeRecords(WriteRecords records)
+    {
+        foreach (ref int ticket in _tickets.AsSpan())
+        {
+            records.Acknowledge(ticket);
+            ticket = WriteRecords.None;
+        }
+    }
+
+    /// <summary>Ends the records of what was written and is not acknowledged.</summary>
+    internal void EndRecords(WriteRecords records)
+    {
+        foreach (ref int ticket in _tickets.AsSpan())
+        {
+            records.End(ticket);
+            ticket = WriteRecords.None;
+        }
+    }
+
     /// <summary>Gives pages and memory back.</summary>
     internal void End()
     {
+        Invariant.That(!_tickets.AsSpan().ContainsAnyExcept(WriteRecords.None), "The records of lines end before the lines do.");
         Unpin();
         _buffers.Return(_memory);
         Row = null!;
@@ -133,7 +167,10 @@ internal sealed class ParityStretch
 
     internal bool HasPoison(int strip) => PageOf(strip).Generations.Slice(FirstBlock, Blocks).Contains(ChecksumSector.Poisoned);
 
-    internal bool HasPoisonedParity => HasPoison(DataStrips) || HasPoison(Strips - 1);
+    /// <summary>Whether a block of a strip is lost, in doubt or unknown, or of parity: not that of the data.</summary>
+    internal bool HasMark(int strip) => PageOf(strip).Generations.Slice(FirstBlock, Blocks).ContainsAnyInRange(ChecksumSector.Unknown, ChecksumSector.Poisoned);
+
+    internal bool HasMarkedParity => HasMark(DataStrips) || HasMark(Strips - 1);
 
     internal bool IsHeld(int strip) => (Held >> strip & 1) != 0;
 
@@ -164,7 +201,7 @@ internal sealed class ParityStretch
             }
             else
             {
-                matches &= Crc32c.Compute(block) == page.Checksums[FirstBlock + i];
+                matches &= Crc32c.Compute(block) == page.Checksums[FirstBlock + i] && page.Generations[FirstBlock + i] != ChecksumSector.Unknown;
             }
         }
 

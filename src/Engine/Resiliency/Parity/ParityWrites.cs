@@ -32,7 +32,7 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips, Parit
     internal int RecordedMax => Math.Min(Math.Min(LinesMax, commits.StripMax), NotedMax);
 
     /// <summary>Most bytes of a strip of which all first writes can be noted at once.</summary>
-    private int NotedMax => (int)Math.Min(StripMax, (long)parts.FirstWrites.BlocksMax / _shape.Columns * BlockSize);
+    private int NotedMax => (int)Math.Min(StripMax, (long)parts.Records.BlocksMax / _shape.Columns * BlockSize);
 
     internal async LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source)
     {
@@ -65,7 +65,7 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips, Parit
         bool isParity = isOld;
         for (int parity = lines.DataStrips; parity < lines.Strips && isParity; parity++)
         {
-            isParity = !lines.HasPoison(parity) && await strips.ReadOwn(lines, parity);
+            isParity = !lines.HasMark(parity) && await strips.ReadOwn(lines, parity);
         }
 
         if (isParity)

@@ -169,7 +169,7 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
             bool isRight = page.Generations[first + block] switch
             {
                 ChecksumSector.NeverWritten => true,
-                ChecksumSector.Poisoned => false,
+                ChecksumSector.Poisoned or ChecksumSector.Unknown => false,
                 _ => isRead && Crc32c.Compute(there.Span.Slice(block * BlockSize, BlockSize)) == page.Checksums[first + block],
             };
             differing |= isRight ? 0 : 1UL << block;
@@ -202,9 +202,10 @@ internal sealed class StretchCopier(SpaceContext space, RegionMap regions, Integ
     private static ulong PoisonedBlocks(ReadOnlySpan<ushort> generations)
     {
         ulong poisoned = 0;
-        for (int block = generations.IndexOf(ChecksumSector.Poisoned); block >= 0 && block < generations.Length; block++)
+        int block = generations.IndexOfAnyInRange(ChecksumSector.Unknown, ChecksumSector.Poisoned);
+        for (; block >= 0 && block < generations.Length; block++)
         {
-            poisoned |= generations[block] == ChecksumSector.Poisoned ? 1UL << block : 0;
+            poisoned |= ChecksumSector.IsMark(generations[block]) ? 1UL << block : 0;
         }
 
         return poisoned;

@@ -9,7 +9,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Dirty regions of a space: which may differ between positions after a crash.
 //
 // Invariants
-//  1. A region is durably marked dirty before the first write into it while it is clean.
+//  1. A region is durably marked dirty before the first write into it while it is clean, and marks of lost blocks are durable before that.
 //  2. A region is cleaned only if no write was admitted into it since the flush that covers them was submitted, and while no departure of a disk
 //     is being recorded. From the moment the clean mark is appended a write marks the region again.
 //  3. A region that was dirty at an unclean stop is unresolved, and resynced part by part: a part before anything is answered from it or written to it.
@@ -23,7 +23,8 @@ namespace TierSpaces.Engine.Resiliency;
 //     alone, whatever the size of the disk; a row without any leaves the list then.
 
 /// <summary>Dirty regions: marking, cleaning, and resync after an unclean stop.</summary>
-internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale, FlushClock clock, SpaceFlusher flusher, ILayoutEngine engine)
+internal sealed class RegionMap(
+    SpaceContext space, SpaceLog log, ChangedEntries changes, StaleMap stale, FlushClock clock, SpaceFlusher flusher, ILayoutEngine engine)
 {
     private const long FullPollNs = 1_000_000;
     private const long CleanMarkMaxNs = 10_000_000_000;   // for which a clean mark waits for another reason to commit
@@ -73,6 +74,17 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
             if (row.Regions[region].State == RegionState.Marking || row.IsBeingMarked)
             {
                 await _status.Changed.Wait();
+                continue;
+            }
+
+            if (changes.HasMarks)
+            {
+                IoError flushed = await flusher.Flush();   // in a dirty region a stop may lead to another verdict
+                if (flushed != IoError.None)
+                {
+                    return flushed;
+                }
+
                 continue;
             }
 

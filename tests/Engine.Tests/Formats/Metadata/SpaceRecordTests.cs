@@ -75,7 +75,7 @@ public class SpaceRecordTests
             IntegrityRecord.WriteEntries(payload.AsSpan(IntegrityRecord.MarkSize), row, column, page, entries);
             int end = IntegrityRecord.MarkSize + IntegrityRecord.EntriesHeaderSize + (entries.Length * IntegrityRecord.EntrySize);
             IntegrityRecord.WriteZeroed(payload.AsSpan(end), row, column, 3, 9);
-            IntegrityRecord.WriteFirstWrite(payload.AsSpan(end + IntegrityRecord.ZeroedSize), row, column, 11, 0xABCD, [1, 2, 3, 4, 5, 6, 7, 8]);
+            IntegrityRecord.WriteFound(payload.AsSpan(end + IntegrityRecord.ZeroedSize), row, column, 11, 0xABCD, true, [1, 2, 3, 4, 5, 6, 7, 8]);
             Check(payload, row, column, page, entries);
             random.NextBytes(payload);
             Walk(payload);
@@ -96,7 +96,7 @@ public class SpaceRecordTests
         Assert.True(IntegrityRecord.TryTake(ref payload, out IntegrityItem zeroed));
         Assert.Equal((IntegrityKind.Zeroed, 3, 9), (zeroed.Kind, zeroed.FirstBlock, zeroed.BlockCount));
         Assert.True(IntegrityRecord.TryTake(ref payload, out IntegrityItem first));
-        Assert.Equal((IntegrityKind.FirstWrite, row, column, 11, 0xABCDu), (first.Kind, first.Row, first.Column, first.FirstBlock, first.Checksum));
+        Assert.Equal((IntegrityKind.Found, row, column, 11, 0xABCDu), (first.Kind, first.Row, first.Column, first.FirstBlock, first.Checksum));
         Assert.Equal((true, 1u, 8u), (first.HasSectors, first.Sector(0), first.Sector(IntegrityRecord.SectorsPerBlock - 1)));
         Assert.False(IntegrityRecord.TryTake(ref payload, out _));
     }
@@ -107,7 +107,7 @@ public class SpaceRecordTests
         {
             for (int taken = 0; IntegrityRecord.TryTake(ref payload, out IntegrityItem item); taken++)
             {
-                Assert.True(taken < JournalBlock.PayloadCapacity && item.Kind is >= IntegrityKind.Dirty and <= IntegrityKind.FirstWrite);
+                Assert.True(taken < JournalBlock.PayloadCapacity && item.Kind is >= IntegrityKind.Dirty and <= IntegrityKind.Found);
             }
         }
         catch (InvalidDataException)

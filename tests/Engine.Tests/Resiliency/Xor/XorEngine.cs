@@ -103,7 +103,13 @@ internal sealed class XorEngine(EngineParts parts) : ILayoutEngine
         _buffers.Return(buffer);
         error = error == IoError.None ? await parts.Flusher.FlushDisks() : error;
         parts.Changes.Take(taken);
-        return error == IoError.None && taken.Count > 0 ? await parts.Flusher.Flush() : error;
+        error = error == IoError.None && taken.Count > 0 ? await parts.Flusher.Flush() : error;
+        for (int column = 0; column < 3 && error == IoError.None; column++)
+        {
+            parts.Found.RemoveJudged(new StripPiece(row.Index, column, region * size, size));
+        }
+
+        return error;
     }
 
     public async LaneTask<IoError> Rebuild(SpaceRow row, int position, StripPiece stretch, SlabPlace target)

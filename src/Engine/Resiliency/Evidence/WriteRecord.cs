@@ -4,34 +4,13 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-/// <summary>A record of the first-write journal that a process left.</summary>
+/// <summary>A recorded write of a block.</summary>
 /// <param name="Block">Block of the space, by its place in the slabs.</param>
 /// <param name="Checksum">CRC32C of the data written.</param>
 /// <param name="IsZeroed">The block became never-written here.</param>
-/// <param name="Sectors">Checksums of the sectors written; null in records of an earlier version.</param>
-internal readonly record struct FirstWriteRecord(long Block, uint Checksum, bool IsZeroed, SectorChecksums? Sectors)
-{
-    /// <summary>Returns whether each sector of a block is one that a recorded write of the block put there.</summary>
-    internal static bool Explain(List<FirstWriteRecord> journal, ReadOnlySpan<byte> block)
-    {
-        SectorChecksums found = SectorChecksums.Of(block);
-        for (int sector = 0; sector < SectorChecksums.Count; sector++)
-        {
-            bool isRecorded = false;
-            foreach (FirstWriteRecord note in journal)
-            {
-                isRecorded |= note.Sectors is { } sectors && sectors[sector] == found[sector];
-            }
-
-            if (!isRecorded)
-            {
-                return false;
-            }
-        }
-
-        return true;
-    }
-}
+/// <param name="IsAcknowledged">The write was acknowledged, or was about to be. Otherwise it was in flight, or had failed.</param>
+/// <param name="Sectors">Checksums of the sectors written; null where they were not recorded.</param>
+internal readonly record struct WriteRecord(long Block, uint Checksum, bool IsZeroed, bool IsAcknowledged, SectorChecksums? Sectors);
 
 /// <summary>CRC32C of each 512-byte sector of a block: the unit that a disk may write a part of a block in.</summary>
 [InlineArray(Count)]
@@ -57,10 +36,10 @@ internal struct SectorChecksums
     }
 
     /// <summary>Returns checksums as they were recorded.</summary>
-    internal static SectorChecksums From(ReadOnlySpan<uint> noted)
+    internal static SectorChecksums From(ReadOnlySpan<uint> recorded)
     {
         SectorChecksums sectors = default;
-        noted.CopyTo(sectors);
+        recorded.CopyTo(sectors);
         return sectors;
     }
 
