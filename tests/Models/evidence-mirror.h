@@ -25,6 +25,7 @@ enum Recorded : u8 { None, InFlight, Acknowledged, Failed };
 
 enum Phase : u8 { Down, ChoiceWritten, EntryAppended, Serving };
 enum FlushPhase : u8 { Idle, Appended, Flushed };
+enum HealedState : u8 { NotHealed, BegunAnew, WrittenAnew, FlushAppended, Healed };  // written and flushed after the last planted fault
 enum OpPhase : u8 { NoOp, WriteBegun, ZeroingBegun, HalfAnswered };
 
 struct LogRecord {
@@ -41,20 +42,20 @@ struct State {
     u8 pageRot, pageMark, pageMissed;   // masks of disks: unknown sector; lost mark in the page; missed a page writeback
     u8 away, out, stale, anew;          // masks of disks: away; not in the newest view; stale; opened anew since the memory began
     LogRecord log[MaxLog];
-    u8 logCount, stated;                // records appended; records whose durability a second block states
+    u8 logCount, durable, stated;       // records appended; flushed; records whose durability a second block states
     u8 dirty, oldLegalToo, owed;      // oldLegalToo: of a marked block, the logged value is legal as soon as nothing is away
            // owed: the block is not resolved since a power cut
     // Memory that outlives the process.
     u8 memoryValid, recorded[MaxVersions];
     // Memory of the process.
-    u8 phase, entry, changed, mark, legalLost, markDurable, choice, judged, found, foundMark;
+    u8 phase, entry, changed, mark, legalLost, markDurable, choice, judged, found, foundMark, foundLegal;
     u8 flush, flushUpTo, op, opVersion, opArrived;
     // The history, and what the client may see.
-    u8 zeroings, legal, legalAfterCut, legalAtFlush, cameBack, excused;
+    u8 zeroings, legal, legalAfterCut, legalAtFlush, cameBack, excused, healed;
     u8 sawError;  // 0, or 1 + the newest version when an error was read
     // Budgets that are used up.
     u8 versions, writes, flushes, kills, cuts, planted, faults, leaves, returns, moves, retires, writebacks, neighbours, reopenings;
-    u8 pad[7];
+    u8 pad[4];
 };
 static_assert(sizeof(State) % 8 == 0, "the search compares words");
 
@@ -65,7 +66,7 @@ struct Bounds {
 
 #define EVIDENCE_ACTIONS(ACTION)                                                                                          \
     ACTION(Start) ACTION(BeginWrite) ACTION(BeginZeroing) ACTION(Arrive) ACTION(MarkAcknowledged) ACTION(Answer)           \
-    ACTION(WriteFails) ACTION(FlushAppends) ACTION(FlushDevices) ACTION(FlushAnswers) ACTION(Read) ACTION(Neighbour)       \
+    ACTION(WriteFails) ACTION(FlushAppends) ACTION(FlushDevices) ACTION(FlushAnswers) ACTION(StateEnd) ACTION(Read) ACTION(Neighbour)       \
     ACTION(CleanRegion) ACTION(WritePages) ACTION(Leave) ACTION(Return) ACTION(Resync) ACTION(Move) ACTION(Retire)         \
     ACTION(Settle) ACTION(Kill) ACTION(Reopen) ACTION(PowerCut) ACTION(LoseCache) ACTION(PullWhileDown)                    \
     ACTION(PutBackWhileDown) ACTION(Open) ACTION(OpenFlushes) ACTION(OpenServes) ACTION(Rot) ACTION(RotPage)               \
@@ -115,13 +116,20 @@ inline void WriteAllCopies(State& s, int value) {
         if (Present(s, d) && s.bytes[d] != value) WriteCopy(s, d, value);
 }
 
+inline u8 PresentDisks(const State& s) { return AllDisks() & ~s.away; }
+
+inline bool CurrentCopyIsThere(const State& s) { return (PresentDisks(s) & ~s.stale) != 0; }
+
+// Disks that are away become stale, but never the last copy that is current.
+inline void MarkAwayStale(State& s) {
+    if (CurrentCopyIsThere(s) || !R.lastCopyNeverStale) s.stale |= s.away;
+}
+
 inline bool ReadableSomewhere(const State& s, int i, u8 disks) {
     for (int d = 0; d < B.copies; d++)
         if (Has(disks, d) && Readable(CopyOf(s.log[i], d))) return true;
     return false;
 }
-
-inline u8 PresentDisks(const State& s) { return AllDisks() & ~s.away; }
 
 // Returns false if the log of the model has no room; the step is then left out.
 inline bool Append(State& s, int entry, u8 mark, int legal) {
@@ -140,7 +148,7 @@ inline void FlushLog(State& s) {
     for (int i = 0; i < s.logCount; i++)
         for (int d = 0; d < B.copies; d++)
             if (Present(s, d) && CopyOf(s.log[i], d) == Cached) SetCopy(s.log[i], d, Durable);
-    s.stated = s.logCount;
+    s.durable = s.logCount;
 }
 
 // Writes each record that one of `sources` can read to all disks that are present.
@@ -158,7 +166,8 @@ inline void MakeLogWhole(State& s, u8 sources) {
 inline void TruncateLog(State& s, int end) {
     for (int i = end; i < s.logCount; i++) s.log[i] = LogRecord{};
     s.logCount = static_cast<u8>(end);
-    if (s.stated > end) s.stated = static_cast<u8>(end);
+    for (u8* count : {&s.stated, &s.durable})
+        if (*count > end) *count = static_cast<u8>(end);
 }
 
 // ------------------------------------------------------------------------------------------------ the entry
@@ -198,7 +207,7 @@ inline bool EveryPresentLogIsAnew(const State& s) { return (PresentDisks(s) & ~s
 // Returns the number of records that the log must have: what lies below it and cannot be read is damage.
 inline int ExpectedEnd(const State& s) {
     if (s.phase == Serving) return s.logCount;
-    if (s.memoryValid && R.statedInMemory && !EveryPresentLogIsAnew(s)) return s.logCount;
+    if (s.memoryValid && R.statedInMemory) return EveryPresentLogIsAnew(s) ? s.durable : s.logCount;
     return R.statedOnDisk ? s.stated : 0;
 }
 
@@ -219,11 +228,10 @@ inline Found FindEntry(const State& s, int& end) {
     return found;
 }
 
-// Returns the entry below the stated end of the log: what a power cut cannot take back.
+// Returns the entry below the durable end of the log: what a power cut cannot take back.
 inline Found DurableFound(const State& s, bool below = R.oldIsDurableEntry) {
     State t = s;
-    for (int i = s.stated; i < s.logCount; i++) t.log[i] = LogRecord{};
-    t.logCount = s.stated;
+    TruncateLog(t, s.durable);
     int end;
     return FindEntry(below ? t : s, end);
 }
@@ -311,7 +319,7 @@ inline Judgement JudgeWithMemory(const State& s, const Found& f) {
     u8 base = d.mark ? LegalOfMarked(s, d) : EntryBit(d.entry);
     u8 legal = recorded | (newest >= 0 ? Bit(newest) : base);
     if (!R.neverUndone) legal |= EntryBit(f.entry);
-    if (R.lostCachesMakeOldLegal && CachesLost(s) && !f.mark) legal |= base | EntryBit(f.entry) | RecordedAfter(s, 0);
+    if (R.lostCachesMakeOldLegal && CachesLost(s) && !d.mark) legal |= base | EntryBit(f.entry) | RecordedAfter(s, 0);
     int value = NewestProven(s, legal);
     if (value != Error) return {Bit(value), 0, NoMark};
     if (!R.memoryOnlyLegal && s.dirty) return {static_cast<u8>(Bit(s.bytes[PresentDisks(s) & 1 ? 0 : B.copies - 1])), 0, NoMark};
@@ -319,10 +327,10 @@ inline Judgement JudgeWithMemory(const State& s, const Found& f) {
     return {0, legal, overUnknown ? MarkedOverUnknown : Marked};
 }
 
-inline u8 AdoptableBytes(const State& s) {
+inline u8 AdoptableBytes(const State& s, bool neverStale = R.adoptNeverStale) {
     u8 values = 0;
     for (int d = 0; d < B.copies; d++)
-        if (Present(s, d) && !(R.adoptNeverStale && Has(s.stale, d))) values |= Bit(s.bytes[d]);
+        if (Present(s, d) && !(neverStale && Has(s.stale, d))) values |= Bit(s.bytes[d]);
     return values;
 }
 
@@ -333,13 +341,13 @@ inline int AnyOf(u8 values) {
 }
 
 inline Judgement JudgeAfterCut(const State& s, const Found& f) {
-    if (f.mark && R.adoptNeverMarked) {
+    if (f.mark && !s.owed && R.adoptNeverMarked) {
         int value = NewestProven(s, LegalOfMarked(s, f));
         return value != Error ? Judgement{Bit(value), 0, NoMark} : Judgement{0, f.legal, f.mark};
     }
     if (f.entry == Unknown && R.adoptOnlyKnownEntry) return {0, 0, MarkedOverUnknown};
-    bool zero = IsZero(s, f.entry) && R.adoptNeverOverZeros;
-    if (f.entry != Unknown && (zero || (R.adoptOnlyWithoutLogged && Proven(s, f.entry)))) return {Bit(f.entry), 0, NoMark};
+    bool given = IsZero(s, f.entry) ? R.adoptNeverOverZeros : R.adoptOnlyWithoutLogged && ProvenByCopy(s, f.entry);
+    if (f.entry != Unknown && given) return {Bit(f.entry), 0, NoMark};
     u8 adoptable = s.dirty || !R.adoptOnlyDirty ? AdoptableBytes(s) : u8(0);
     if (adoptable) return {adoptable, 0, NoMark};
     if (f.entry != Unknown && Proven(s, f.entry)) return {Bit(f.entry), 0, NoMark};
@@ -370,7 +378,7 @@ inline bool LegalValueIsSomewhere(const State& s) {
 
 inline void ObserveError(State& s) {
     bool noneLeft = (s.away | s.stale) == AllDisks();
-    if (s.planted == 0 && !noneLeft) Violation(s, "error without a planted fault", Error);
+    if ((s.planted == 0 || s.healed == Healed) && !noneLeft) Violation(s, "error without a planted fault", Error);
     bool allThere = s.away == 0 && s.stale == 0;
     if (allThere && s.planted < B.copies && !s.excused && LegalValueIsSomewhere(s)) Violation(s, "error although a copy is right", Error);
     s.sawError = static_cast<u8>(s.versions + 1);
@@ -395,10 +403,13 @@ inline void ObserveFinal(State& s, int value) {
 }
 
 // What rule 2 and its limit allow: in a dirty region, bytes of a copy if nothing that is there gives the logged value.
-inline void AllowAdoption(State& s) {
+inline void AllowAdoption(State& s, bool afterCut) {
     Found found = TrueEntry(s);
-    if (s.memoryValid || !s.dirty || found.mark || IsZero(s, found.entry) || Proven(s, found.entry)) return;
-    u8 adoptable = AdoptableBytes(s) & ~Bit(Foreign);
+    bool errorIsLast = s.sawError == s.versions + 1 && !s.owed;
+    for (int i = 0; i < s.logCount; i++)
+        if (s.log[i].mark) errorIsLast = false;  // a copy has proven the block since
+    if (!afterCut || !s.dirty || (found.mark && !s.owed) || errorIsLast || IsZero(s, found.entry) || Proven(s, found.entry)) return;
+    u8 adoptable = AdoptableBytes(s, true) & ~Bit(Foreign);
     s.legal |= adoptable;
     s.legalAfterCut |= adoptable;
 }
@@ -443,6 +454,7 @@ inline void SetLost(State& s, u8 legal, u8 mark) {
 // Values that a power cut may bring back, but that neither entry nor records know any more (an older write that was not
 // flushed; the value below a flush that was not answered), stay lost.
 inline void ExcuseIfForgotten(State& s) {
+    if (s.entry == Unknown) return;
     u8 known = s.legalLost | EntryBit(s.entry) | (s.flush == Idle ? EntryBit(DurableFound(s, true).entry) : u8(0));
     if (s.legalAfterCut & ~known) s.excused = 1;
 }
@@ -468,7 +480,7 @@ inline bool MakeMarkDurable(State& s) {
 inline bool MarkDirty(State& s) {
     if (!s.dirty && R.markBeforeDirty && !MakeMarkDurable(s)) return false;
     s.dirty = 1;
-    s.stale |= s.away;
+    MarkAwayStale(s);
     return true;
 }
 
@@ -502,11 +514,12 @@ inline void BeginOperation(State& s, OpPhase op) {
     s.opArrived = 0;
     s.legal |= Bit(v);
     s.legalAfterCut |= Bit(v);
+    s.healed = s.planted ? BegunAnew : NotHealed;
     if (s.flush != Idle) s.legalAtFlush |= Bit(v);
 }
 
 inline void StepBegin(const State& s) {
-    if (s.phase != Serving || s.op != NoOp || s.versions + 1 >= MaxVersions) return;
+    if (s.phase != Serving || s.op != NoOp || s.versions + 1 >= MaxVersions || !CurrentCopyIsThere(s)) return;
     if (s.writes < B.writes) {
         State t = s;
         bool first = t.mark || IsZero(t, t.entry);
@@ -541,6 +554,7 @@ inline void ApplyAcknowledgedMark(State& s) {
 inline void ApplyAnswer(State& s) {
     s.legal = Bit(s.opVersion);
     s.sawError = 0;
+    s.healed = s.healed == BegunAnew ? WrittenAnew : NotHealed;
 }
 
 inline void StepOperation(const State& s) {
@@ -557,7 +571,7 @@ inline void StepOperation(const State& s) {
         State t = s;
         t.opArrived = AllDisks();
         t.entry = t.opVersion;
-        t.changed = 0;
+        t.changed = t.mark = t.legalLost = t.markDurable = 0;
         if (Append(t, t.opVersion, NoMark, 0)) Search->add(t, Label(Arrive));
     }
     bool arrived = (PresentDisks(s) & ~s.opArrived) == 0;
@@ -588,6 +602,7 @@ inline void StepWriteFails(const State& s) {
         State t = s;
         t.faults++;
         if (result == RotB) t.planted++;
+        t.healed = NotHealed;
         if (result != s.bytes[d]) WriteCopy(t, d, result);
         if (result == RotB) ExcuseIfNoneIsLeft(t);
         for (int v = 0; v < MaxVersions && !R.allFailedRecords; v++)
@@ -610,7 +625,12 @@ inline bool AppendMarkWithoutOld(State& s) {
 
 inline void StepFlush(const State& s) {
     if (s.phase != Serving) return;
-    if (s.flush == Idle && s.flushes < B.flushes && (s.changed || s.stated < s.logCount || HasRecord(s, Acknowledged))) {
+    if (s.stated < s.durable) {
+        State t = s;
+        t.stated = t.durable;
+        Search->add(t, Label(StateEnd));
+    }
+    if (s.flush == Idle && s.flushes < B.flushes && (s.changed || s.durable < s.logCount || HasRecord(s, Acknowledged))) {
         State t = s;
         t.flushes++;
         t.flush = Appended;
@@ -623,6 +643,7 @@ inline void StepFlush(const State& s) {
         Found before = FindEntry(t, end);
         bool overLost = before.mark || before.entry == Unknown;
         if (overLost ? R.overLostInTwoRounds : IsZero(t, before.entry) && R.firstInTwoRounds) FlushData(t);
+        if (t.healed == WrittenAnew && t.op == NoOp) t.healed = FlushAppended;
         bool logged = !t.changed || Append(t, t.entry, NoMark, 0);
         if (t.mark && R.flushEndsOldLegal && logged) logged = AppendMarkWithoutOld(t);
         if (logged) {
@@ -644,6 +665,7 @@ inline void StepFlush(const State& s) {
             if (covered && t.recorded[v] != Failed) t.recorded[v] = None;
         }
         t.legalAfterCut = t.legalAtFlush;
+        if (t.healed == FlushAppended) t.healed = Healed;
         t.flush = Idle;
         t.legalAtFlush = t.flushUpTo = 0;
         Search->add(t, Label(FlushAnswers));
@@ -668,14 +690,14 @@ inline void StepRead(const State& s) {
 // ------------------------------------------------------------------------------------------------ the engine in the background
 
 inline void StepNeighbour(const State& s) {
-    if (s.phase != Serving || s.dirty || s.neighbours >= B.neighbours) return;
+    if (s.phase != Serving || s.dirty || s.neighbours >= B.neighbours || !CurrentCopyIsThere(s)) return;
     State t = s;
     t.neighbours++;
     if (MarkDirty(t)) Engine(s, t, Neighbour);
 }
 
 inline bool EntriesAreDurable(const State& s) {
-    return Quiet(s) && !s.changed && s.flush == Idle && !HasRecords(s) && s.stated == s.logCount;
+    return Quiet(s) && !s.changed && s.flush == Idle && !HasRecords(s) && s.durable == s.logCount;
 }
 
 inline void StepClean(const State& s) {
@@ -692,7 +714,7 @@ inline bool PagesMayHold(const State& s) {
 }
 
 inline void StepWritePages(const State& s) {
-    if (s.writebacks >= B.writebacks || !EntriesAreDurable(s) || !PagesMayHold(s)) return;
+    if (s.writebacks >= B.writebacks || !EntriesAreDurable(s) || !PagesMayHold(s) || !CurrentCopyIsThere(s)) return;
     State t = s;
     t.writebacks++;
     u8 sequence = 0;
@@ -745,8 +767,7 @@ inline void WritePage(State& s, int d) {
 inline bool AskCopies(State& s) {
     int end;
     Found f = FindEntry(s, end);
-    bool inMemory = s.mark && !s.markDurable && f.entry != Unknown;
-    if (inMemory) f = {f.entry, static_cast<u8>(s.legalLost | (s.mark == MarkedOverUnknown ? Bit(f.entry) : 0)), Marked};
+    if (s.entry != Unknown) f = {s.entry, s.legalLost, s.mark};
     u8 legal = f.mark ? LegalOfMarked(s, f) : EntryBit(f.entry);
     int value = NewestProven(s, legal);
     if (value == Error && s.owed && f.entry != Unknown) value = AnyOf(AdoptableBytes(s));
@@ -773,9 +794,9 @@ inline void StepReturn(const State& s) {
         u8 others = PresentDisks(t);
         t.away &= ~Bit(d);
         t.out &= ~Bit(d);
-        t.anew |= Bit(d);
         t.cameBack = 1;
         AllowOldAfterLostCaches(t);
+        AllowAdoption(t, t.owed);
         MakeLogWhole(t, R.askLog ? PresentDisks(t) : others);
         if (R.askCopy && (t.mark || t.entry == Unknown) && !AskCopies(t)) continue;
         Engine(s, t, Return, d);
@@ -793,9 +814,11 @@ inline void StepResync(const State& s) {
         bool readable = !t.mark && t.entry != Unknown;
         if (readable && !IsZero(t, t.entry) && !source) {
             SetLost(t, Bit(t.entry), Marked);
-            if (t.dirty && !MakeMarkDurable(t)) continue;
+            if ((t.dirty || R.resyncMakesMarkDurable) && !MakeMarkDurable(t)) continue;
             readable = false;
         }
+        if (!readable && t.away && R.doubtStaysStale) continue;
+        if (R.resyncFlushesLog) FlushLog(t);
         if (readable && !IsZero(t, t.entry)) WriteCopy(t, d, t.entry);
         if (!readable && !R.askCopy) WriteCopy(t, d, RotB);
         FlushCopy(t, d);
@@ -832,6 +855,12 @@ inline void StepMove(const State& s) {
     }
 }
 
+inline bool LogIsReadable(const State& s) {
+    for (int i = 0; i < s.logCount; i++)
+        if (!ReadableSomewhere(s, i, PresentDisks(s))) return false;
+    return true;
+}
+
 // A hot spare replaces a disk that is away. The slab of a block in doubt stays as a source.
 inline void StepRetire(const State& s) {
     if (!EntriesAreDurable(s) || s.retires >= B.retires) return;
@@ -841,6 +870,7 @@ inline void StepRetire(const State& s) {
         t.retires++;
         if (!t.mark && t.entry != Unknown && !Proven(t, t.entry)) SetLost(t, Bit(t.entry), Marked);
         if ((t.mark || t.entry == Unknown) && R.retireKeepsDoubt) continue;
+        if (R.retireReadsLog && !LogIsReadable(t)) continue;
         if (!WriteAtNewPlace(t, d, false)) continue;
         u8 others = PresentDisks(t);
         for (u8* mask : {&t.away, &t.out, &t.stale, &t.anew, &t.pageMark}) *mask &= ~Bit(d);
@@ -854,7 +884,8 @@ inline void StepRetire(const State& s) {
 
 inline void ResetProcess(State& s) {
     s.phase = Down;
-    s.entry = s.changed = s.mark = s.legalLost = s.markDurable = s.choice = s.judged = s.found = s.foundMark = 0;
+    s.entry = s.changed = s.mark = s.legalLost = s.markDurable = s.choice = s.judged = s.found = s.foundMark = s.foundLegal = 0;
+    if (s.healed != Healed) s.healed = NotHealed;
     s.flush = s.flushUpTo = s.op = s.opVersion = s.opArrived = s.legalAtFlush = 0;
 }
 
@@ -887,7 +918,7 @@ inline void StepLeave(const State& s) {
     if (s.phase != Serving || s.leaves >= B.leaves) return;
     u8 present = PresentDisks(s);
     for (int d = 0; d < B.copies; d++) {
-        if (!Has(present, d) || present == Bit(d)) continue;
+        if (!Has(present, d) || (present & ~s.stale & ~Bit(d)) == 0) continue;  // the last current copy: the space closes
         State t = s;
         t.leaves++;
         t.away |= Bit(d);
@@ -960,6 +991,7 @@ inline void StepWhileDown(const State& s) {
             State t = s;
             t.faults++;
             t.planted++;
+            t.healed = NotHealed;
             t.anew |= Bit(d);
             t.cameBack = 1;
             LoseCacheOf(t, d, false, 0, [&](State u) {
@@ -978,8 +1010,10 @@ inline void OpenWith(const State& before, State t, bool judged, int choice, u8 l
     t.mark = mark;
     t.phase = ChoiceWritten;
     t.judged = judged;
-    if (judged && choice == Error && !t.foundMark && CachesMayBeLost(t)) t.oldLegalToo = 1;
-    if (judged) t.owed = choice == Error && (t.owed || !t.memoryValid) && t.dirty && t.found == Unknown && R.unknownStaysUnresolved;
+    bool newMark = choice == Error && !(t.foundMark && t.foundLegal == legal);
+    if (judged && newMark) t.oldLegalToo = !DurableFound(t).mark && CachesMayBeLost(t);
+    if (judged) t.owed = choice == Error && (t.owed || !t.memoryValid) && t.dirty &&
+                         (t.found == Unknown || !CurrentCopyIsThere(t)) && R.undecidedStaysUnresolved;
     if (!R.recordsEndLast)
         for (u8& r : t.recorded) r = None;
     if (judged && choice != Error && R.writeAllCopies) WriteAllCopies(t, choice);
@@ -990,18 +1024,21 @@ inline void StepOpen(const State& s) {
     if (s.phase != Down || (PresentDisks(s) & ~s.out) == 0) return;
     State t = s;
     AllowOldAfterLostCaches(t);
-    AllowAdoption(t);
+    AllowAdoption(t, !t.memoryValid || t.owed);
     State before = t;
     int end;
     Found f = FindEntry(t, end);
     TruncateLog(t, end);
     MakeLogWhole(t, PresentDisks(t));
+    if (!t.memoryValid) t.durable = t.logCount;
     if (t.out & ~t.away) t.cameBack = 1;
-    if (t.dirty) t.stale |= t.away;
+    if (t.dirty) MarkAwayStale(t);
     t.out |= t.away;
     t.entry = t.found = f.entry;
     t.foundMark = f.mark;
-    if (!t.dirty && !HasRecords(t) && !f.mark && f.entry != Unknown) {
+    t.foundLegal = f.legal;
+    bool judgedWhenRead = !t.dirty && R.adoptOnlyDirty;
+    if (judgedWhenRead && !HasRecords(t) && !f.mark && f.entry != Unknown) {
         OpenWith(before, t, false, f.entry, 0, NoMark);
         return;
     }
@@ -1034,6 +1071,7 @@ inline void StepOpenServes(const State& s) {
     State t = s;
     t.phase = Serving;
     if (R.flushBeforeServing) FlushLog(t);
+    t.stated = t.durable;
     for (u8& r : t.recorded) r = None;
     if (t.choice != Error) t.entry = t.choice;
     t.memoryValid = 1;
@@ -1041,7 +1079,7 @@ inline void StepOpenServes(const State& s) {
     t.out &= t.away;
     if (t.choice != Error && t.judged) ObserveFinal(t, t.choice);
     else if (t.choice != Error) t.legal = t.legalAfterCut = SameContent(t, t.choice) & t.legal;
-    t.choice = t.judged = t.found = t.foundMark = 0;
+    t.choice = t.judged = t.found = t.foundMark = t.foundLegal = 0;
     if (!t.mark) t.oldLegalToo = 0;
     Search->add(t, Label(OpenServes));
 }
@@ -1065,6 +1103,7 @@ inline void StepPlant(const State& s) {
     State base = s;
     base.faults++;
     base.planted++;
+    base.healed = NotHealed;
     for (int d = 0; d < B.copies; d++) {
         if (B.rotCopy && s.bytes[d] != RotA && s.bytes[d] != RotB) {
             State t = base;
@@ -1076,6 +1115,7 @@ inline void StepPlant(const State& s) {
         if (B.oldCopy && IsVersion(s.bytes[d]) && s.bytes[d] > 0 && !IsZero(s, 0)) {
             State t = base;
             t.bytes[d] = 0;
+            t.cameBack = 1;
             FlushCopy(t, d);
             ExcuseIfNoneIsLeft(t);
             Search->add(t, Label(OlderVersion, d));
@@ -1087,10 +1127,11 @@ inline void StepPlant(const State& s) {
             Search->add(t, Label(RotPage, d));
         }
         for (int i = 0; B.rotLog && i < s.logCount; i++) {
-            bool known = i < s.stated || (s.phase == Down && s.memoryValid);
+            bool known = i < s.stated || (s.phase == Down && s.memoryValid && i < s.durable);
             if (!known || CopyOf(s.log[i], d) != Durable) continue;
             State t = base;
             SetCopy(t.log[i], d, Rotten);
+            if (i >= s.stated) t.cuts = 255;  // not stated yet: a power cut before the statement is outside the promise
             if (!DurableOnAnother(s, i, d)) t.excused = 1;
             Search->add(t, Label(RotLogRecord, d * 8 + i));
         }

@@ -7,12 +7,12 @@
     RULE(flushKeepsInFlight) RULE(flushKeepsLater) RULE(zeroingProvesItself) RULE(memoryOnlyLegal) RULE(neverUndone)     \
     RULE(lostCachesMakeOldLegal) RULE(lostCachesOfEveryCopy) RULE(adoptOnlyDirty) RULE(adoptOnlyWithoutLogged)           \
     RULE(adoptOnlyKnownEntry) RULE(adoptNeverMarked) RULE(adoptNeverStale) RULE(adoptNeverOverZeros)                     \
-    RULE(unresolvedStaysCut) RULE(retireKeepsDoubt) RULE(unknownNotWritten) RULE(askCopy) RULE(askLog)                   \
+    RULE(unresolvedStaysCut) RULE(retireKeepsDoubt) RULE(retireReadsLog) RULE(unknownNotWritten) RULE(askCopy) RULE(askLog)                   \
     RULE(markBeforeError) RULE(markBeforeErrorInClean) RULE(markBeforeDirty) RULE(lostKeepsEntry) RULE(lostKeepsLegal) RULE(oldLegalWhenAllThere)      \
     RULE(moveWritesMark) RULE(moveNeverForeign) RULE(moveKeepsBytes) RULE(moveFlushesLog) RULE(knownBeforeUnknown) RULE(missedPagesCountNot)  \
     RULE(statedOnDisk) RULE(statedInMemory) RULE(behindHoleCounts) RULE(failedRecordLives) RULE(allFailedRecords)        \
     RULE(writeAllCopies) RULE(flushBeforeEntry) RULE(entryLogged) RULE(flushBeforeServing) RULE(recordsEndLast)          \
-    RULE(unknownStaysUnresolved) RULE(flushEndsOldLegal) RULE(oldIsDurableEntry) RULE(firstInTwoRounds) RULE(overLostInTwoRounds)
+    RULE(undecidedStaysUnresolved) RULE(flushEndsOldLegal) RULE(oldIsDurableEntry) RULE(lastCopyNeverStale) RULE(doubtStaysStale) RULE(resyncFlushesLog) RULE(resyncMakesMarkDurable) RULE(firstInTwoRounds) RULE(overLostInTwoRounds) RULE(reconstructionProves) RULE(provenBlocksCount) RULE(reconstructFirst) RULE(parityKeptInDoubt) RULE(tailStopsAtDamage)
 
 struct Rules {
 #define DECLARE(name) bool name = true;
