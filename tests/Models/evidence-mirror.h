@@ -1,10 +1,10 @@
-// World "mirror": one block with 1 to 3 copies. The neighbour of the block only makes the shared region dirty.
+// World "mirror" of evidence.cpp: one block with 1 to 3 copies. Its neighbour only makes the shared region dirty.
 //
-// Bytes and entries are versions of the block. Version 0 is the flushed value at the start (or "never written", with the
-// bytes of a former owner on the disks); each client operation creates the next version, a write or a zeroing.
-// Each disk has a copy of the block, a copy of the checksum page and a copy of the integrity log.
-// A copy has the bytes that its disk returns (`bytes`) and the set of bytes that its medium can hold after a power cut (`medium`).
-// The metadata (dirty mark of the region, stale marks, view) are durable when they change; other models cover them.
+// Bytes and entries are versions of the block. Version 0 is the flushed value at the start, or "never written" with the
+// bytes of a former owner on the disks. Each client operation, a write or a zeroing, creates the next version.
+// Each disk has a copy of the block, a copy of the checksum page and a copy of the integrity log. `bytes` is what a
+// disk returns; `medium` is the set of bytes that its medium can hold after a power cut. The dirty mark, the stale
+// marks and the view are durable as soon as they change; other models cover them.
 #pragma once
 #include "evidence-rules.h"
 
@@ -25,7 +25,17 @@ enum Recorded : u8 { None, InFlight, Acknowledged, Failed };
 
 enum Phase : u8 { Down, ChoiceWritten, EntryAppended, Serving };
 enum FlushPhase : u8 { Idle, Appended, Flushed };
-enum HealedState : u8 { NotHealed, BegunAnew, WrittenAnew, FlushAppended, Healed };  // written and flushed after the last planted fault
+enum Excuse : u8 {
+    Excused = 1,
+    NoCurrentCopy = 2
+};  // the second: more was missing at an opening than the layout bears
+enum HealedState : u8 {
+    NotHealed,
+    BegunAnew,
+    WrittenAnew,
+    FlushAppended,
+    Healed
+};  // written and flushed after the last planted fault
 enum OpPhase : u8 { NoOp, WriteBegun, ZeroingBegun, HalfAnswered };
 
 struct LogRecord {
@@ -39,12 +49,13 @@ enum Mark : u8 { NoMark, Marked, MarkedOverUnknown };  // the last: the unknown 
 struct State {
     // Disks.
     u8 bytes[MaxDisks], medium[MaxDisks], pageEntry[MaxDisks], pageSequence[MaxDisks];
-    u8 pageRot, pageMark, pageMissed;   // masks of disks: unknown sector; lost mark in the page; missed a page writeback
-    u8 away, out, stale, anew;          // masks of disks: away; not in the newest view; stale; opened anew since the memory began
+    u8 pageRot, pageMark, pageMissed;  // masks of disks: unknown sector; lost mark in the page; missed a page writeback
+    u8 away, out, stale,
+        anew;  // masks of disks: away; not in the newest view; stale; opened anew since the memory began
     LogRecord log[MaxLog];
-    u8 logCount, durable, stated;       // records appended; flushed; records whose durability a second block states
-    u8 dirty, oldLegalToo, owed;      // oldLegalToo: of a marked block, the logged value is legal as soon as nothing is away
-           // owed: the block is not resolved since a power cut
+    u8 logCount, durable, stated;  // records appended; flushed; records whose durability a second block states
+    u8 dirty, oldLegalToo, owed;   // oldLegalToo: of a marked block, the logged value is legal as soon as nothing is
+                                  // away owed: the block is not resolved since a power cut
     // Memory that outlives the process.
     u8 memoryValid, recorded[MaxVersions];
     // Memory of the process.
@@ -54,23 +65,25 @@ struct State {
     u8 zeroings, legal, legalAfterCut, legalAtFlush, cameBack, excused, healed;
     u8 sawError;  // 0, or 1 + the newest version when an error was read
     // Budgets that are used up.
-    u8 versions, writes, flushes, kills, cuts, planted, faults, leaves, returns, moves, retires, writebacks, neighbours, reopenings;
+    u8 versions, writes, flushes, kills, cuts, planted, faults, leaves, returns, moves, retires, writebacks, neighbours,
+        reopenings;
     u8 pad[4];
 };
 static_assert(sizeof(State) % 8 == 0, "the search compares words");
 
 struct Bounds {
-    int copies, writes, zeroings, flushes, kills, cuts, faults, leaves, returns, moves, retires, writebacks, neighbours, reopenings;
+    int copies, writes, zeroings, flushes, kills, cuts, faults, leaves, returns, moves, retires, writebacks, neighbours,
+        reopenings;
     bool never, torn, rotCopy, rotPage, rotLog, oldCopy, failWrite, loseCache;
 };
 
-#define EVIDENCE_ACTIONS(ACTION)                                                                                          \
-    ACTION(Start) ACTION(BeginWrite) ACTION(BeginZeroing) ACTION(Arrive) ACTION(MarkAcknowledged) ACTION(Answer)           \
-    ACTION(WriteFails) ACTION(FlushAppends) ACTION(FlushDevices) ACTION(FlushAnswers) ACTION(StateEnd) ACTION(Read) ACTION(Neighbour)       \
-    ACTION(CleanRegion) ACTION(WritePages) ACTION(Leave) ACTION(Return) ACTION(Resync) ACTION(Move) ACTION(Retire)         \
-    ACTION(Settle) ACTION(Kill) ACTION(Reopen) ACTION(PowerCut) ACTION(LoseCache) ACTION(PullWhileDown)                    \
-    ACTION(PutBackWhileDown) ACTION(Open) ACTION(OpenFlushes) ACTION(OpenServes) ACTION(Rot) ACTION(RotPage)               \
-    ACTION(RotLogRecord) ACTION(OlderVersion)
+#define EVIDENCE_ACTIONS(ACTION) \
+    ACTION(Start) ACTION(BeginWrite) ACTION(BeginZeroing) ACTION(Arrive) ACTION(MarkAcknowledged) ACTION(Answer) \
+    ACTION(WriteFails) ACTION(FlushAppends) ACTION(FlushDevices) ACTION(FlushAnswers) ACTION(StateEnd) ACTION(Read) \
+    ACTION(Neighbour) ACTION(CleanRegion) ACTION(WritePages) ACTION(Leave) ACTION(Return) ACTION(Resync) ACTION(Move) \
+    ACTION(Retire) ACTION(Settle) ACTION(Kill) ACTION(Reopen) ACTION(PowerCut) ACTION(LoseCache) \
+    ACTION(PullWhileDown) ACTION(PutBackWhileDown) ACTION(Open) ACTION(OpenFlushes) ACTION(OpenServes) ACTION(Rot) \
+    ACTION(RotPage) ACTION(RotLogRecord) ACTION(OlderVersion)
 
 enum Action : u8 {
 #define DECLARE(name) name,
@@ -93,7 +106,9 @@ inline bool Present(const State& s, int d) { return !Has(s.away, d); }
 inline bool IsVersion(int value) { return value < MaxVersions; }
 inline bool IsZero(const State& s, int value) { return IsVersion(value) && Has(s.zeroings, value); }
 inline int CopyOf(const LogRecord& r, int d) { return r.copies >> (2 * d) & 3; }
-inline void SetCopy(LogRecord& r, int d, int v) { r.copies = static_cast<u8>((r.copies & ~(3 << (2 * d))) | v << (2 * d)); }
+inline void SetCopy(LogRecord& r, int d, int v) {
+    r.copies = static_cast<u8>((r.copies & ~(3 << (2 * d))) | v << (2 * d));
+}
 inline bool Readable(int onDisk) { return onDisk == Cached || onDisk == Durable; }
 
 // ------------------------------------------------------------------------------------------------ disks and log
@@ -157,8 +172,10 @@ inline void MakeLogWhole(State& s, u8 sources) {
         bool readable = ReadableSomewhere(s, i, sources);
         for (int d = 0; d < B.copies; d++) {
             if (!Present(s, d)) continue;
-            if (readable) SetCopy(s.log[i], d, Durable);
-            else if (!Has(sources, d)) SetCopy(s.log[i], d, Absent);
+            if (readable)
+                SetCopy(s.log[i], d, Durable);
+            else if (!Has(sources, d))
+                SetCopy(s.log[i], d, Absent);
         }
     }
 }
@@ -184,8 +201,10 @@ inline Found EntryOfPages(const State& s) {
         if (!Present(s, d)) continue;
         bool known = !Has(s.pageRot, d) && !(R.missedPagesCountNot && Has(s.pageMissed, d));
         bool better = best < 0 || s.pageSequence[d] > s.pageSequence[best];
-        if (R.knownBeforeUnknown && best >= 0 && known != bestKnown) better = known;
-        else if (best >= 0 && s.pageSequence[d] == s.pageSequence[best] && !known) better = true;
+        if (R.knownBeforeUnknown && best >= 0 && known != bestKnown)
+            better = known;
+        else if (best >= 0 && s.pageSequence[d] == s.pageSequence[best] && !known)
+            better = true;
         if (!better) continue;
         best = d;
         bestKnown = known;
@@ -216,8 +235,10 @@ inline Found FindEntry(const State& s, int& end) {
     Found found = EntryOfPages(s);
     int expected = ExpectedEnd(s);
     for (end = 0; end < s.logCount; end++) {
-        if (ReadableSomewhere(s, end, PresentDisks(s))) found = After(found, s.log[end]);
-        else if (end >= expected) return found;
+        if (ReadableSomewhere(s, end, PresentDisks(s)))
+            found = After(found, s.log[end]);
+        else if (end >= expected)
+            return found;
         else {
             found = {Unknown, 0, NoMark};
             if (R.behindHoleCounts) continue;
@@ -277,8 +298,8 @@ inline int NewestProven(const State& s, u8 legal) {
 }
 
 struct Judgement {
-    u8 choices;     // values, one of which is taken; 0: the block is lost or in doubt
-    u8 legal, mark; // of a lost block
+    u8 choices;      // values, one of which is taken; 0: the block is lost or in doubt
+    u8 legal, mark;  // of a lost block
 };
 
 inline int NewestAcknowledged(const State& s) {
@@ -302,7 +323,9 @@ inline bool CachesLost(const State& s) {
 }
 
 // The copies that are there have been opened anew: the logged value is legal too as soon as nothing is away.
-inline bool CachesMayBeLost(const State& s) { return s.memoryValid && s.anew && (PresentDisks(s) & ~s.stale & ~s.anew) == 0; }
+inline bool CachesMayBeLost(const State& s) {
+    return s.memoryValid && s.anew && (PresentDisks(s) & ~s.stale & ~s.anew) == 0;
+}
 
 inline u8 EntryBit(int entry) { return entry == Unknown ? u8(0) : Bit(entry); }
 
@@ -322,7 +345,8 @@ inline Judgement JudgeWithMemory(const State& s, const Found& f) {
     if (R.lostCachesMakeOldLegal && CachesLost(s) && !d.mark) legal |= base | EntryBit(f.entry) | RecordedAfter(s, 0);
     int value = NewestProven(s, legal);
     if (value != Error) return {Bit(value), 0, NoMark};
-    if (!R.memoryOnlyLegal && s.dirty) return {static_cast<u8>(Bit(s.bytes[PresentDisks(s) & 1 ? 0 : B.copies - 1])), 0, NoMark};
+    if (!R.memoryOnlyLegal && s.dirty)
+        return {static_cast<u8>(Bit(s.bytes[PresentDisks(s) & 1 ? 0 : B.copies - 1])), 0, NoMark};
     bool overUnknown = f.entry == Unknown && newest < 0 && f.mark != Marked;
     return {0, legal, overUnknown ? MarkedOverUnknown : Marked};
 }
@@ -363,8 +387,8 @@ inline Judgement Judge(const State& s, const Found& f) {
 
 inline void Violation(const State& s, const char* text, int value) {
     char line[160];
-    snprintf(line, sizeof line, "%s %d (legal %02x, planted %d, kills %d, cuts %d, away %x)", text, value, s.legal, s.planted, s.kills,
-             s.cuts, s.away);
+    snprintf(line, sizeof line, "%s %d (legal %02x, planted %d, kills %d, cuts %d, away %x)", text, value, s.legal,
+             s.planted, s.kills, s.cuts, s.away);
     if (Search->bad.empty()) Search->bad = line;
 }
 
@@ -378,9 +402,11 @@ inline bool LegalValueIsSomewhere(const State& s) {
 
 inline void ObserveError(State& s) {
     bool noneLeft = (s.away | s.stale) == AllDisks();
+    noneLeft |= s.excused == (Excused | NoCurrentCopy);
     if ((s.planted == 0 || s.healed == Healed) && !noneLeft) Violation(s, "error without a planted fault", Error);
     bool allThere = s.away == 0 && s.stale == 0;
-    if (allThere && s.planted < B.copies && !s.excused && LegalValueIsSomewhere(s)) Violation(s, "error although a copy is right", Error);
+    if (allThere && s.planted < B.copies && !(s.excused & Excused) && LegalValueIsSomewhere(s))
+        Violation(s, "error although a copy is right", Error);
     s.sawError = static_cast<u8>(s.versions + 1);
     s.cameBack = 0;
 }
@@ -390,9 +416,12 @@ inline u8 SameContent(const State& s, int value) { return IsZero(s, value) ? s.z
 // A client reads `value`.
 inline void ObserveValue(State& s, int value) {
     bool older = s.sawError && !(IsVersion(value) && value >= s.sawError);
-    if (value == Foreign) Violation(s, "bytes of a former owner", value);
-    else if (!(SameContent(s, value) & s.legal)) Violation(s, s.memoryValid ? "wrong value" : "wrong value after a cut", value);
-    else if (older && !s.cameBack) Violation(s, "lost block has a value again by itself", value);
+    if (value == Foreign)
+        Violation(s, "bytes of a former owner", value);
+    else if (!(SameContent(s, value) & s.legal))
+        Violation(s, s.memoryValid ? "wrong value" : "wrong value after a cut", value);
+    else if (older && !s.cameBack)
+        Violation(s, "lost block has a value again by itself", value);
     s.sawError = 0;
 }
 
@@ -408,7 +437,9 @@ inline void AllowAdoption(State& s, bool afterCut) {
     bool errorIsLast = s.sawError == s.versions + 1 && !s.owed;
     for (int i = 0; i < s.logCount; i++)
         if (s.log[i].mark) errorIsLast = false;  // a copy has proven the block since
-    if (!afterCut || !s.dirty || (found.mark && !s.owed) || errorIsLast || IsZero(s, found.entry) || Proven(s, found.entry)) return;
+    if (!afterCut || !s.dirty || (found.mark && !s.owed) || errorIsLast || IsZero(s, found.entry) ||
+        Proven(s, found.entry))
+        return;
     u8 adoptable = AdoptableBytes(s, true) & ~Bit(Foreign);
     s.legal |= adoptable;
     s.legalAfterCut |= adoptable;
@@ -428,14 +459,15 @@ inline void NoticeMark(State& s) {
 inline void ExcuseIfNoneIsLeft(State& s) {
     State t = s;
     NoticeMark(t);
-    if (!LegalValueIsSomewhere(t)) s.excused = 1;
+    if (!LegalValueIsSomewhere(t)) s.excused |= Excused;
 }
 
 inline u32 Label(Action a, int x = 0) { return static_cast<u32>(a) << 16 | static_cast<u32>(x); }
 
 // Adds a state that a step of the engine leads to. No such step may destroy the last right copy.
 inline void Engine(const State& before, const State& after, Action a, int x = 0) {
-    if (LegalValueIsSomewhere(before) && !LegalValueIsSomewhere(after)) Violation(after, ActionNames[a], x);
+    if (LegalValueIsSomewhere(before) && !LegalValueIsSomewhere(after))
+        Violation(after, "the last right copy is destroyed by a step", a);
     Search->add(after, Label(a, x));
 }
 
@@ -447,7 +479,8 @@ inline void SetLost(State& s, u8 legal, u8 mark) {
     s.markDurable = 0;
     s.changed = 0;
     int end;
-    s.entry = static_cast<u8>(s.flush == Idle ? DurableEntry(s) : FindEntry(s, end).entry);
+    int entry = s.flush == Idle ? DurableEntry(s) : FindEntry(s, end).entry;
+    if (entry != Unknown) s.entry = static_cast<u8>(entry);  // else the page cache knows it
     s.oldLegalToo = 0;
 }
 
@@ -456,7 +489,7 @@ inline void SetLost(State& s, u8 legal, u8 mark) {
 inline void ExcuseIfForgotten(State& s) {
     if (s.entry == Unknown) return;
     u8 known = s.legalLost | EntryBit(s.entry) | (s.flush == Idle ? EntryBit(DurableFound(s, true).entry) : u8(0));
-    if (s.legalAfterCut & ~known) s.excused = 1;
+    if (s.legalAfterCut & ~known) s.excused |= Excused;
 }
 
 // An unknown entry without a recorded value needs no record: page and log show it again.
@@ -523,7 +556,7 @@ inline void StepBegin(const State& s) {
     if (s.writes < B.writes) {
         State t = s;
         bool first = t.mark || IsZero(t, t.entry);
-        if (t.mark) t.excused = 1;  // until the flush, a power cut leaves the block lost
+        if (t.mark) t.excused |= Excused;  // until the flush, a power cut leaves the block lost
         if (MarkDirty(t)) {
             t.writes++;
             BeginOperation(t, WriteBegun);
@@ -533,7 +566,7 @@ inline void StepBegin(const State& s) {
     }
     if (s.versions - s.writes < B.zeroings && !IsZero(s, s.entry)) {
         State t = s;
-        if (t.mark) t.excused = 1;
+        if (t.mark) t.excused |= Excused;
         BeginOperation(t, ZeroingBegun);
         t.zeroings |= Bit(t.opVersion);
         if (R.recordZeroings) t.recorded[t.opVersion] = InFlight;
@@ -579,12 +612,18 @@ inline void StepOperation(const State& s) {
         State t = s;
         if (s.op == WriteBegun) t.changed = 1;
         t.op = HalfAnswered;
-        if (R.markBeforeAnswer) ApplyAcknowledgedMark(t); else ApplyAnswer(t);
+        if (R.markBeforeAnswer)
+            ApplyAcknowledgedMark(t);
+        else
+            ApplyAnswer(t);
         Search->add(t, Label(R.markBeforeAnswer ? MarkAcknowledged : Answer));
     }
     if (s.op == HalfAnswered) {
         State t = s;
-        if (R.markBeforeAnswer) ApplyAnswer(t); else ApplyAcknowledgedMark(t);
+        if (R.markBeforeAnswer)
+            ApplyAnswer(t);
+        else
+            ApplyAcknowledgedMark(t);
         t.op = NoOp;
         t.opVersion = t.opArrived = 0;
         Search->add(t, Label(R.markBeforeAnswer ? Answer : MarkAcknowledged));
@@ -630,7 +669,8 @@ inline void StepFlush(const State& s) {
         t.stated = t.durable;
         Search->add(t, Label(StateEnd));
     }
-    if (s.flush == Idle && s.flushes < B.flushes && (s.changed || s.durable < s.logCount || HasRecord(s, Acknowledged))) {
+    if (s.flush == Idle && s.flushes < B.flushes &&
+        (s.changed || s.durable < s.logCount || HasRecord(s, Acknowledged))) {
         State t = s;
         t.flushes++;
         t.flush = Appended;
@@ -661,7 +701,9 @@ inline void StepFlush(const State& s) {
     if (s.flush == Flushed) {
         State t = s;
         for (int v = 0; v < MaxVersions; v++) {
-            bool covered = v <= t.flushUpTo || (t.recorded[v] == InFlight ? !R.flushKeepsInFlight : t.recorded[v] == Acknowledged && !R.flushKeepsLater);
+            bool covered =
+                v <= t.flushUpTo || (t.recorded[v] == InFlight ? !R.flushKeepsInFlight
+                                                               : t.recorded[v] == Acknowledged && !R.flushKeepsLater);
             if (covered && t.recorded[v] != Failed) t.recorded[v] = None;
         }
         t.legalAfterCut = t.legalAtFlush;
@@ -687,7 +729,8 @@ inline void StepRead(const State& s) {
     Engine(s, t, Read, t.mark ? int(Error) : t.entry);
 }
 
-// ------------------------------------------------------------------------------------------------ the engine in the background
+// ------------------------------------------------------------------------------------------------ the engine in the
+// background
 
 inline void StepNeighbour(const State& s) {
     if (s.phase != Serving || s.dirty || s.neighbours >= B.neighbours || !CurrentCopyIsThere(s)) return;
@@ -880,11 +923,13 @@ inline void StepRetire(const State& s) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------ disks leave, processes die
+// ------------------------------------------------------------------------------------------------ disks leave,
+// processes die
 
 inline void ResetProcess(State& s) {
     s.phase = Down;
-    s.entry = s.changed = s.mark = s.legalLost = s.markDurable = s.choice = s.judged = s.found = s.foundMark = s.foundLegal = 0;
+    s.entry = s.changed = s.mark = s.legalLost = s.markDurable = s.choice = s.judged = s.found = s.foundMark =
+        s.foundLegal = 0;
     if (s.healed != Healed) s.healed = NotHealed;
     s.flush = s.flushUpTo = s.op = s.opVersion = s.opArrived = s.legalAtFlush = 0;
 }
@@ -918,7 +963,8 @@ inline void StepLeave(const State& s) {
     if (s.phase != Serving || s.leaves >= B.leaves) return;
     u8 present = PresentDisks(s);
     for (int d = 0; d < B.copies; d++) {
-        if (!Has(present, d) || (present & ~s.stale & ~Bit(d)) == 0) continue;  // the last current copy: the space closes
+        if (!Has(present, d) || (present & ~s.stale & ~Bit(d)) == 0)
+            continue;  // the last current copy: the space closes
         State t = s;
         t.leaves++;
         t.away |= Bit(d);
@@ -1009,11 +1055,13 @@ inline void OpenWith(const State& before, State t, bool judged, int choice, u8 l
     t.legalLost = legal;
     t.mark = mark;
     t.phase = ChoiceWritten;
+    if (!CurrentCopyIsThere(t)) t.excused |= NoCurrentCopy;
     t.judged = judged;
     bool newMark = choice == Error && !(t.foundMark && t.foundLegal == legal);
     if (judged && newMark) t.oldLegalToo = !DurableFound(t).mark && CachesMayBeLost(t);
-    if (judged) t.owed = choice == Error && (t.owed || !t.memoryValid) && t.dirty &&
-                         (t.found == Unknown || !CurrentCopyIsThere(t)) && R.undecidedStaysUnresolved;
+    if (judged && choice == Error)
+        t.owed = (t.owed || (!t.memoryValid && !t.foundMark)) && t.dirty &&
+                 (t.found == Unknown || !CurrentCopyIsThere(t)) && R.undecidedStaysUnresolved;
     if (!R.recordsEndLast)
         for (u8& r : t.recorded) r = None;
     if (judged && choice != Error && R.writeAllCopies) WriteAllCopies(t, choice);
@@ -1077,10 +1125,12 @@ inline void StepOpenServes(const State& s) {
     t.memoryValid = 1;
     t.anew = 0;
     t.out &= t.away;
-    if (t.choice != Error && t.judged) ObserveFinal(t, t.choice);
-    else if (t.choice != Error) t.legal = t.legalAfterCut = SameContent(t, t.choice) & t.legal;
+    if (t.choice != Error && t.judged)
+        ObserveFinal(t, t.choice);
+    else if (t.choice != Error)
+        t.legal = t.legalAfterCut = SameContent(t, t.choice) & t.legal;
     t.choice = t.judged = t.found = t.foundMark = t.foundLegal = 0;
-    if (!t.mark) t.oldLegalToo = 0;
+    if (!t.mark) t.oldLegalToo = t.owed = 0;
     Search->add(t, Label(OpenServes));
 }
 
@@ -1112,10 +1162,10 @@ inline void StepPlant(const State& s) {
             ExcuseIfNoneIsLeft(t);
             Search->add(t, Label(Rot, d));
         }
-        if (B.oldCopy && IsVersion(s.bytes[d]) && s.bytes[d] > 0 && !IsZero(s, 0)) {
+        if (B.oldCopy && !s.sawError && !s.mark && !TrueEntry(s).mark && IsVersion(s.bytes[d]) && s.bytes[d] > 0 &&
+            !IsZero(s, 0)) {
             State t = base;
             t.bytes[d] = 0;
-            t.cameBack = 1;
             FlushCopy(t, d);
             ExcuseIfNoneIsLeft(t);
             Search->add(t, Label(OlderVersion, d));
@@ -1123,7 +1173,7 @@ inline void StepPlant(const State& s) {
         if (B.rotPage && !Has(s.pageRot, d)) {
             State t = base;
             t.pageRot |= Bit(d);
-            if (!AnotherEntryIsLeft(s, d)) t.excused = 1;
+            if (!AnotherEntryIsLeft(s, d)) t.excused |= Excused;
             Search->add(t, Label(RotPage, d));
         }
         for (int i = 0; B.rotLog && i < s.logCount; i++) {
@@ -1132,7 +1182,7 @@ inline void StepPlant(const State& s) {
             State t = base;
             SetCopy(t.log[i], d, Rotten);
             if (i >= s.stated) t.cuts = 255;  // not stated yet: a power cut before the statement is outside the promise
-            if (!DurableOnAnother(s, i, d)) t.excused = 1;
+            if (!DurableOnAnother(s, i, d)) t.excused |= Excused;
             Search->add(t, Label(RotLogRecord, d * 8 + i));
         }
     }
@@ -1166,8 +1216,9 @@ inline void Next(State s) {
 inline void Show(u32 action, const State& s) {
     printf("%-16s %d |", ActionNames[action >> 16], action & 0xffff);
     for (int d = 0; d < B.copies; d++)
-        printf(" %s%d{%02x} page %d.%d%s%s%s", Present(s, d) ? "" : "AWAY:", s.bytes[d], s.medium[d], s.pageEntry[d], s.pageSequence[d],
-               Has(s.pageRot, d) ? "?" : "", Has(s.pageMark, d) ? "lost" : "", Has(s.pageMissed, d) ? "missed" : "");
+        printf(" %s%d{%02x} page %d.%d%s%s%s", Present(s, d) ? "" : "AWAY:", s.bytes[d], s.medium[d], s.pageEntry[d],
+               s.pageSequence[d], Has(s.pageRot, d) ? "?" : "", Has(s.pageMark, d) ? "lost" : "",
+               Has(s.pageMissed, d) ? "missed" : "");
     printf(" | log");
     for (int i = 0; i < s.logCount; i++) {
         printf(" %s%d", s.log[i].mark ? "LOST" : "", s.log[i].entry);
@@ -1175,17 +1226,21 @@ inline void Show(u32 action, const State& s) {
         printf(":");
         for (int d = 0; d < B.copies; d++) printf("%c", "-cdR"[CopyOf(s.log[i], d)]);
     }
-    printf(" end %d | dirty %d stale %x out %x anew %x | memory %d:", s.stated, s.dirty, s.stale, s.out, s.anew, s.memoryValid);
+    printf(" end %d | dirty %d stale %x out %x anew %x | memory %d:", s.stated, s.dirty, s.stale, s.out, s.anew,
+           s.memoryValid);
     for (int v = 0; v < MaxVersions; v++) printf("%c", "-ifF"[0] == '-' ? "-iaf"[s.recorded[v]] : '?');
-    printf(" | phase %d entry %d changed %d mark %d{%02x}%s op %d flush %d | legal %02x cut %02x zero %02x%s\n", s.phase, s.entry, s.changed,
-           s.mark, s.legalLost, s.markDurable ? "durable" : "", s.op, s.flush, s.legal, s.legalAfterCut, s.zeroings, s.sawError ? " error seen" : "");
+    printf(" | phase %d entry %d changed %d mark %d{%02x}%s op %d flush %d | legal %02x cut %02x zero %02x%s\n",
+           s.phase, s.entry, s.changed, s.mark, s.legalLost, s.markDurable ? "durable" : "", s.op, s.flush, s.legal,
+           s.legalAfterCut, s.zeroings, s.sawError ? " error seen" : "");
 }
 
 inline void ReadBounds() {
-    B = {opt("copies", 2), opt("writes", 0), opt("zeroings", 0), opt("flushes", 0), opt("kills", 0), opt("cuts", 0), opt("faults", 0),
-         opt("leaves", 0), opt("returns", 0), opt("moves", 0), opt("retires", 0), opt("writebacks", 0), opt("neighbours", 0),
-         opt("reopenings", 0), opt("never", 0) != 0, opt("torn", 0) != 0, opt("rotCopy", 0) != 0, opt("rotPage", 0) != 0,
-         opt("rotLog", 0) != 0, opt("oldCopy", 0) != 0, opt("failWrite", 0) != 0, opt("loseCache", 0) != 0};
+    B = {opt("copies", 2),         opt("writes", 0),        opt("zeroings", 0),    opt("flushes", 0),
+         opt("kills", 0),          opt("cuts", 0),          opt("faults", 0),      opt("leaves", 0),
+         opt("returns", 0),        opt("moves", 0),         opt("retires", 0),     opt("writebacks", 0),
+         opt("neighbours", 0),     opt("reopenings", 0),    opt("never", 0) != 0,  opt("torn", 0) != 0,
+         opt("rotCopy", 0) != 0,   opt("rotPage", 0) != 0,  opt("rotLog", 0) != 0, opt("oldCopy", 0) != 0,
+         opt("failWrite", 0) != 0, opt("loseCache", 0) != 0};
 }
 
 inline int Run() {
@@ -1202,7 +1257,8 @@ inline int Run() {
     s.phase = Serving;
     s.memoryValid = 1;
     s.legal = s.legalAfterCut = 1;
-    return search.run(std::vector<State>{s}, [](const State& x) { Next(x); }, [](u32 a, const State& x) { Show(a, x); });
+    return search.run(
+        std::vector<State>{s}, [](const State& x) { Next(x); }, [](u32 a, const State& x) { Show(a, x); });
 }
 
 }  // namespace mirror

@@ -1,12 +1,12 @@
-// World "parity": one line of two data blocks with P, or with P and Q. Block 0 is the one that is watched, block 1 its neighbour.
+// World "parity" of evidence.cpp: one line of two data blocks with P, or with P and Q.
 //
-// The algebra is abstract: a parity strip holds the pair of data values that it was computed from. A block is derived from its
-// own strip, from the other block and a parity strip whose pair agrees with that block, or from P and Q if their pairs agree.
-// Without Q one strip can be missing, with Q two. Values 0 to 2 are versions, Damaged is anything else.
-// Whole stripes are written in place (dirty mark, parts, answer, flush). A write of block 1 alone goes to the ring, which makes
-// it durable, and is destaged later; the journal of such a destage is modelled by parity-journal.py, so destaging is one step.
-// The log of entries is always there; the mirror world covers damage to it. An opening is two steps: the choice is written;
-// everything is flushed, logged, flushed and served.
+// The algebra is abstract: a parity strip holds the pair of data values that it was computed from. A block is derived
+// from its own strip, from the other block and a parity strip whose pair agrees with that block, or from P and Q if
+// their pairs agree. Values 0 to 2 are versions; Damaged is anything else. Whole stripes are written in place: dirty
+// mark, parts, answer, flush. A write of block 1 alone goes to the ring, where it is durable when it is answered, and
+// is destaged later. parity-journal.py covers the journal of a destage; it is one step here. The log of entries is
+// always readable; the mirror world covers damage to it. An opening has two steps: the choice is written; then
+// everything is flushed, logged and flushed again, and the line is served.
 #pragma once
 #include "evidence-rules.h"
 
@@ -16,7 +16,7 @@ constexpr int MaxPositions = 4;
 constexpr int Blocks = 2;
 constexpr int MaxVersions = 3;
 constexpr int MaxLog = 6;
-constexpr u8 Damaged = 3;           // of a data strip
+constexpr u8 Damaged = 3;  // of a data strip
 constexpr u8 DamagedParity = 16;
 constexpr u8 Lost = 7;
 
@@ -35,7 +35,7 @@ struct State {
     LineRecord log[MaxLog];
     u8 logCount, durable;
     u8 memoryValid, recorded[MaxVersions];
-    u8 ring;                            // version of block 1 that waits in the ring, or 0
+    u8 ring;  // version of block 1 that waits in the ring, or 0
     u8 phase, entry[Blocks], legalLost[Blocks], markDurable, changed, choice[Blocks];
     u8 flush, flushUpTo, op, opArrived;
     u8 legal[Blocks], legalAfterCut[Blocks], legalAtFlush[Blocks], sawError[Blocks], excused[Blocks], cameBack, hole;
@@ -44,9 +44,9 @@ struct State {
 };
 static_assert(sizeof(State) % 8 == 0, "the search compares words");
 
-#define PARITY_ACTIONS(ACTION)                                                                                            \
-    ACTION(Start) ACTION(BeginStripe) ACTION(Arrive) ACTION(Answer) ACTION(FlushAppends) ACTION(FlushAnswers)              \
-    ACTION(WriteNeighbour) ACTION(Destage) ACTION(Read) ACTION(Leave) ACTION(Return) ACTION(Rebuild) ACTION(Kill)          \
+#define PARITY_ACTIONS(ACTION) \
+    ACTION(Start) ACTION(BeginStripe) ACTION(Arrive) ACTION(Answer) ACTION(FlushAppends) ACTION(FlushAnswers) \
+    ACTION(WriteNeighbour) ACTION(Destage) ACTION(Read) ACTION(Leave) ACTION(Return) ACTION(Rebuild) ACTION(Kill) \
     ACTION(PowerCut) ACTION(PullWhileDown) ACTION(PutBackWhileDown) ACTION(Open) ACTION(OpenServes) ACTION(Rot)
 enum Action : u8 {
 #define DECLARE(name) name,
@@ -75,7 +75,9 @@ inline int Count(u8 mask) { return __builtin_popcount(mask); }
 inline u32 Label(Action a, int x = 0) { return static_cast<u32>(a) << 16 | static_cast<u32>(x); }
 
 inline int PairValue(u8 pair, int block) { return block == 0 ? pair / 4 : pair % 4; }
-inline u8 Content(int position, int a, int b) { return static_cast<u8>(position == 0 ? a : position == 1 ? b : a * 4 + b); }
+inline u8 Content(int position, int a, int b) {
+    return static_cast<u8>(position == 0 ? a : position == 1 ? b : a * 4 + b);
+}
 
 // ------------------------------------------------------------------------------------------------ strips
 
@@ -115,7 +117,8 @@ inline u8 Derived(const State& s, int block, u8 positions) {
 inline u8 DerivedWith(const State& s, int block, int other) {
     u8 here = PresentPositions(s), values = Derived(s, block, here);
     for (int p = Blocks; p < B.positions && R.provenBlocksCount; p++)
-        if (Has(here, p) && s.bytes[p] != DamagedParity && PairValue(s.bytes[p], 1 - block) == other) values |= Bit(PairValue(s.bytes[p], block));
+        if (Has(here, p) && s.bytes[p] != DamagedParity && PairValue(s.bytes[p], 1 - block) == other)
+            values |= Bit(PairValue(s.bytes[p], block));
     return values;
 }
 
@@ -143,8 +146,8 @@ inline void ProveLine(const State& s, const u8* legal, u8* choice) {
 
 inline void Violation(const State& s, const char* text, int block, int value) {
     char line[160];
-    snprintf(line, sizeof line, "%s: block %d value %d (legal %02x, planted %d, kills %d, cuts %d, away %x)", text, block, value,
-             s.legal[block], s.planted, s.kills, s.cuts, s.away);
+    snprintf(line, sizeof line, "%s: block %d value %d (legal %02x, planted %d, kills %d, cuts %d, away %x)", text,
+             block, value, s.legal[block], s.planted, s.kills, s.cuts, s.away);
     if (Search->bad.empty()) Search->bad = line;
 }
 
@@ -161,13 +164,15 @@ inline void ObserveError(State& s, int block) {
     bool enoughLeft = Count(s.away | s.stale) <= Redundancy();
     if (s.planted == 0 && !s.hole && enoughLeft) Violation(s, "error without a planted fault", block, Lost);
     bool allThere = s.away == 0 && s.stale == 0 && !s.hole && !s.excused[block];
-    if (allThere && s.planted <= Redundancy() && LegalIsSomewhere(s, block)) Violation(s, "error although the line gives it", block, Lost);
+    if (allThere && s.planted <= Redundancy() && LegalIsSomewhere(s, block))
+        Violation(s, "error although the line gives it", block, Lost);
     s.sawError[block] = static_cast<u8>(s.versions + 1);
     s.cameBack &= ~Bit(block);
 }
 
 inline void ObserveValue(State& s, int block, int value) {
-    if (!Has(s.legal[block], value)) Violation(s, s.memoryValid ? "wrong value" : "wrong value after a cut", block, value);
+    if (!Has(s.legal[block], value))
+        Violation(s, s.memoryValid ? "wrong value" : "wrong value after a cut", block, value);
     bool older = s.sawError[block] && !(value < MaxVersions && value >= s.sawError[block]);
     if (older && !Has(s.cameBack, block)) Violation(s, "lost block has a value again by itself", block, value);
     s.sawError[block] = 0;
@@ -181,7 +186,8 @@ inline void ObserveFinal(State& s, int block, int value) {
 // Adds a state that a step of the engine leads to. No such step may destroy what gives a legal value.
 inline void Engine(const State& before, const State& after, Action a, int x = 0) {
     for (int i = 0; i < Blocks && !before.hole; i++)
-        if (LegalIsSomewhere(before, i) && !LegalIsSomewhere(after, i)) Violation(after, ActionNames[a], i, x);
+        if (LegalIsSomewhere(before, i) && !LegalIsSomewhere(after, i))
+            Violation(after, "what gives a right value is destroyed by a step", i, a);
     Search->add(after, Label(a, x));
 }
 
@@ -343,15 +349,15 @@ inline void StepRead(const State& s) {
 
 // ------------------------------------------------------------------------------------------------ the engine
 
-// Destages block 1. Before parity is destroyed that could prove block 0, that block is reconstructed; while this fails and
-// a strip is only away, the old parity stays and the ring keeps the record.
+// Destages block 1. Before parity is destroyed that could prove block 0, that block is reconstructed; while this fails
+// and a strip is only away, the old parity stays and the ring keeps the record.
 inline void StepDestage(const State& s) {
     if (!Quiet(s) || s.changed || !s.ring) return;
     State t = s;
     u8 values = R.reconstructFirst ? DerivedHere(t, 0) : Has(PresentPositions(t), 0) ? Bit(t.bytes[0]) : u8(0);
     if (!t.legalLost[0] && !Has(values, t.entry[0])) SetLost(t, 0);
     bool known = !t.legalLost[0];
-    if (!known && t.away && R.parityKeptInDoubt) return;
+    if (!known && t.away && R.ringWaitsForDoubt) return;
     if (!known && !MakeMarkDurable(t)) return;
     t.stale |= t.away;
     WriteLine(t, known ? t.entry[0] : t.bytes[0] < MaxVersions ? Damaged : t.bytes[0], t.ring);
@@ -375,7 +381,8 @@ inline void WriteChoices(State& s, const u8* choice) {
         if (choice[i] != Lost && Has(PresentPositions(s), i) && s.bytes[i] != choice[i]) WriteStrip(s, i, choice[i]);
     for (int p = Blocks; p < B.positions; p++)
         if (!R.parityKeptInDoubt && Has(PresentPositions(s), p))
-            WriteStrip(s, p, Content(p, choice[0] == Lost ? Damaged : choice[0], choice[1] == Lost ? Damaged : choice[1]));
+            WriteStrip(s, p,
+                       Content(p, choice[0] == Lost ? Damaged : choice[0], choice[1] == Lost ? Damaged : choice[1]));
 }
 
 // Judges lost blocks again with a strip that is back. Returns false if the log of the model has no room.
@@ -432,7 +439,8 @@ inline void StepRebuild(const State& s) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------ disks leave, processes die
+// ------------------------------------------------------------------------------------------------ disks leave,
+// processes die
 
 inline void ResetProcess(State& s) {
     s.phase = Down;
@@ -533,10 +541,12 @@ inline void JudgeWithMemory(const State& s, const LineRecord& logged, Judgement*
 
 inline Judgement JudgeBlockAfterCut(const State& s, const LineRecord& logged, int block, int other) {
     u8 values = DerivedWith(s, block, other);
-    if (logged.legal[block] && R.adoptNeverMarked) return {static_cast<u8>(Newest(values & logged.legal[block])), logged.legal[block]};
+    if (logged.legal[block] && R.adoptNeverMarked)
+        return {static_cast<u8>(Newest(values & logged.legal[block])), logged.legal[block]};
     u8 entry = logged.entry[block];
     if (R.adoptOnlyWithoutLogged && Has(values, entry)) return {entry, 0};
-    bool adoptable = (s.dirty || !R.adoptOnlyDirty) && Has(PresentPositions(s), block) && !(R.adoptNeverStale && Has(s.stale, block));
+    bool adoptable = (s.dirty || !R.adoptOnlyDirty) && Has(PresentPositions(s), block) &&
+                     !(R.adoptNeverStale && Has(s.stale, block));
     if (adoptable) return {s.bytes[block], 0};
     if (Has(values, entry)) return {entry, 0};
     return {Lost, Bit(entry)};
@@ -625,22 +635,29 @@ inline void Show(u32 action, const State& s) {
     printf("%-16s %d |", ActionNames[action >> 16], action & 0xffff);
     for (int p = 0; p < B.positions; p++) {
         printf(" %s%s", Has(s.away, p) ? "AWAY:" : "", Has(s.stale, p) ? "stale:" : "");
-        if (p < Blocks) printf("%d", s.bytes[p]);
-        else if (s.bytes[p] == DamagedParity) printf("damaged");
-        else printf("(%d,%d)", PairValue(s.bytes[p], 0), PairValue(s.bytes[p], 1));
+        if (p < Blocks)
+            printf("%d", s.bytes[p]);
+        else if (s.bytes[p] == DamagedParity)
+            printf("damaged");
+        else
+            printf("(%d,%d)", PairValue(s.bytes[p], 0), PairValue(s.bytes[p], 1));
         printf("{%x}", s.medium[p]);
     }
     printf(" | log");
     for (int i = 0; i < s.logCount; i++)
-        printf(" %s%d,%d(%x,%x)", i < s.durable ? "" : "~", s.log[i].entry[0], s.log[i].entry[1], s.log[i].legal[0], s.log[i].legal[1]);
-    printf(" | dirty %d ring %d memory %d:%d%d%d phase %d entry %d,%d lost %x,%x changed %d op %d flush %d | legal %x,%x cut %x,%x%s\n", s.dirty,
-           s.ring, s.memoryValid, s.recorded[0], s.recorded[1], s.recorded[2], s.phase, s.entry[0], s.entry[1], s.legalLost[0], s.legalLost[1],
-           s.changed, s.op, s.flush, s.legal[0], s.legal[1], s.legalAfterCut[0], s.legalAfterCut[1], s.hole ? " hole" : "");
+        printf(" %s%d,%d(%x,%x)", i < s.durable ? "" : "~", s.log[i].entry[0], s.log[i].entry[1], s.log[i].legal[0],
+               s.log[i].legal[1]);
+    printf(
+        " | dirty %d ring %d memory %d:%d%d%d phase %d entry %d,%d lost %x,%x changed %d op %d flush %d | legal %x,%x "
+        "cut %x,%x%s\n",
+        s.dirty, s.ring, s.memoryValid, s.recorded[0], s.recorded[1], s.recorded[2], s.phase, s.entry[0], s.entry[1],
+        s.legalLost[0], s.legalLost[1], s.changed, s.op, s.flush, s.legal[0], s.legal[1], s.legalAfterCut[0],
+        s.legalAfterCut[1], s.hole ? " hole" : "");
 }
 
 inline int Run() {
     B = {opt("positions", 3), opt("stripes", 0), opt("partials", 0), opt("flushes", 0), opt("kills", 0),
-         opt("cuts", 0), opt("faults", 0), opt("leaves", 0), opt("returns", 0)};
+         opt("cuts", 0),      opt("faults", 0),  opt("leaves", 0),   opt("returns", 0)};
     BFS<State> search(static_cast<u64>(opt("max", 20)) * 1000000);
     Search = &search;
     State s;
@@ -650,7 +667,8 @@ inline int Run() {
     s.phase = Serving;
     s.memoryValid = s.markDurable = 1;
     for (int i = 0; i < Blocks; i++) s.legal[i] = s.legalAfterCut[i] = 1;
-    return search.run(std::vector<State>{s}, [](const State& x) { Next(x); }, [](u32 a, const State& x) { Show(a, x); });
+    return search.run(
+        std::vector<State>{s}, [](const State& x) { Next(x); }, [](u32 a, const State& x) { Show(a, x); });
 }
 
 }  // namespace parity

@@ -1,6 +1,8 @@
-// World "ring": the ring of a write cache on two disks. One block; record i holds version i + 1, the home holds version 0 at
-// the start. A record is on each copy absent, cached, durable or rotten. The destage of durable records is one step; cache.cpp
-// covers its order. What the ring must have is stated by a second durable block and, after a kill, by the memory.
+// World "ring" of evidence.cpp: the ring of a write cache on two disks, one block.
+//
+// Record i holds version i + 1; the home holds version 0 at the start. A record is absent, cached, durable or rotten on
+// each copy. The destage of durable records is one step; cache.cpp covers its order. The end that the ring must have is
+// stated on the disks by a second durable block and, after a kill, by the memory.
 #pragma once
 #include "evidence-rules.h"
 
@@ -15,8 +17,8 @@ enum Phase : u8 { Down, MadeWhole, Serving };
 
 struct State {
     u8 record[MaxRecords][Copies];
-    u8 count, tail, home;               // records appended; records destaged; version at home
-    u8 durable, stated, acknowledged;   // counts of records: flushed (memory), stated on disk, acknowledged (memory)
+    u8 count, tail, home;              // records appended; records destaged; version at home
+    u8 durable, stated, acknowledged;  // counts of records: flushed (memory), stated on disk, acknowledged (memory)
     u8 away, out, memoryValid, phase, value, op, opArrived, flushing;
     u8 legal, legalAfterCut, legalAtFlush, sawError, cameBack, excused;
     u8 flushes, destages, kills, cuts, planted, leaves, returns, retires, noCut;
@@ -24,10 +26,10 @@ struct State {
 };
 static_assert(sizeof(State) % 8 == 0, "the search compares words");
 
-#define RING_ACTIONS(ACTION)                                                                                              \
-    ACTION(Start) ACTION(Append) ACTION(Arrive) ACTION(Answer) ACTION(FlushBegins) ACTION(FlushAnswers) ACTION(StateEnd)   \
-    ACTION(Destage) ACTION(Read) ACTION(Leave) ACTION(Return) ACTION(Retire) ACTION(Kill) ACTION(PowerCut)                 \
-    ACTION(PullWhileDown) ACTION(PutBackWhileDown) ACTION(Open) ACTION(OpenServes) ACTION(RotRecord)
+#define RING_ACTIONS(ACTION) \
+    ACTION(Start) ACTION(Append) ACTION(Arrive) ACTION(Answer) ACTION(FlushBegins) ACTION(FlushAnswers) \
+    ACTION(StateEnd) ACTION(Destage) ACTION(Read) ACTION(Leave) ACTION(Return) ACTION(Retire) ACTION(Kill) \
+    ACTION(PowerCut) ACTION(PullWhileDown) ACTION(PutBackWhileDown) ACTION(Open) ACTION(OpenServes) ACTION(RotRecord)
 enum Action : u8 {
 #define DECLARE(name) name,
     RING_ACTIONS(DECLARE)
@@ -83,8 +85,10 @@ inline void MakeWhole(State& s, u8 sources) {
 inline u8 ValueOf(const State& s) {
     u8 value = s.home;
     for (int i = s.tail; i < s.count; i++) {
-        if (ReadableHere(s, i)) value = static_cast<u8>(i + 1);
-        else if (value = Unknown; !R.behindHoleCounts) return value;
+        if (ReadableHere(s, i))
+            value = static_cast<u8>(i + 1);
+        else if (value = Unknown; !R.behindHoleCounts)
+            return value;
     }
     return value;
 }
@@ -99,8 +103,8 @@ inline int ExpectedEnd(const State& s) {
 
 inline void Violation(const State& s, const char* text, int value) {
     char line[160];
-    snprintf(line, sizeof line, "%s %d (legal %02x, planted %d, kills %d, cuts %d, away %x)", text, value, s.legal, s.planted, s.kills,
-             s.cuts, s.away);
+    snprintf(line, sizeof line, "%s %d (legal %02x, planted %d, kills %d, cuts %d, away %x)", text, value, s.legal,
+             s.planted, s.kills, s.cuts, s.away);
     if (Search->bad.empty()) Search->bad = line;
 }
 
@@ -113,19 +117,22 @@ inline bool LegalIsSomewhere(const State& s) {
 inline void Observe(State& s, bool final) {
     if (s.value == Unknown) {
         if (s.planted == 0) Violation(s, "error without a planted fault", Unknown);
-        if (s.planted < Copies && s.away == 0 && !s.excused && LegalIsSomewhere(s)) Violation(s, "error although a copy has it", Unknown);
+        if (s.planted < Copies && s.away == 0 && !s.excused && LegalIsSomewhere(s))
+            Violation(s, "error although a copy has it", Unknown);
         s.sawError = static_cast<u8>(s.count + 1);
         s.cameBack = 0;
         return;
     }
     if (!Has(s.legal, s.value)) Violation(s, s.memoryValid ? "wrong value" : "wrong value after a cut", s.value);
-    if (s.sawError && !s.cameBack && s.value < s.sawError) Violation(s, "lost block has a value again by itself", s.value);
+    if (s.sawError && !s.cameBack && s.value < s.sawError)
+        Violation(s, "lost block has a value again by itself", s.value);
     s.sawError = 0;
     if (final) s.legal = s.legalAfterCut = Bit(s.value);
 }
 
 inline void Engine(const State& before, const State& after, Action a, int x = 0) {
-    if (!before.excused && LegalIsSomewhere(before) && !LegalIsSomewhere(after)) Violation(after, ActionNames[a], x);
+    if (!before.excused && LegalIsSomewhere(before) && !LegalIsSomewhere(after))
+        Violation(after, "the last right copy is destroyed by a step", a);
     Search->add(after, Label(a, x));
 }
 
@@ -189,8 +196,10 @@ inline void StepDestage(const State& s) {
     State t = s;
     t.destages++;
     for (int i = t.tail; i < t.durable; i++) {
-        if (ReadableHere(t, i)) t.home = static_cast<u8>(i + 1);
-        else if (R.tailStopsAtDamage) return;
+        if (ReadableHere(t, i))
+            t.home = static_cast<u8>(i + 1);
+        else if (R.tailStopsAtDamage)
+            return;
     }
     t.tail = t.durable;
     for (int i = 0; i < t.tail; i++)
@@ -251,7 +260,8 @@ inline void StepCopies(const State& s) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------ the process dies, and opens again
+// ------------------------------------------------------------------------------------------------ the process dies,
+// and opens again
 
 inline void ResetProcess(State& s) {
     s.phase = Down;
@@ -354,13 +364,16 @@ inline void Next(const State& s) {
 inline void Show(u32 action, const State& s) {
     printf("%-16s %d | ring", ActionNames[action >> 16], action & 0xffff);
     for (int i = 0; i < s.count; i++) printf(" %c%c", "-cdR"[s.record[i][0]], "-cdR"[s.record[i][1]]);
-    printf(" tail %d home %d durable %d stated %d acknowledged %d away %x out %x | memory %d phase %d value %d op %d | legal %02x cut %02x\n",
-           s.tail, s.home, s.durable, s.stated, s.acknowledged, s.away, s.out, s.memoryValid, s.phase, s.value, s.op, s.legal, s.legalAfterCut);
+    printf(
+        " tail %d home %d durable %d stated %d acknowledged %d away %x out %x | memory %d phase %d value %d op %d | "
+        "legal %02x cut %02x\n",
+        s.tail, s.home, s.durable, s.stated, s.acknowledged, s.away, s.out, s.memoryValid, s.phase, s.value, s.op,
+        s.legal, s.legalAfterCut);
 }
 
 inline int Run() {
-    B = {opt("writes", 0), opt("flushes", 0), opt("destages", 0), opt("kills", 0), opt("cuts", 0),
-         opt("faults", 0), opt("leaves", 0), opt("returns", 0), opt("retires", 0)};
+    B = {opt("writes", 0), opt("flushes", 0), opt("destages", 0), opt("kills", 0),  opt("cuts", 0),
+         opt("faults", 0), opt("leaves", 0),  opt("returns", 0),  opt("retires", 0)};
     BFS<State> search(static_cast<u64>(opt("max", 20)) * 1000000);
     Search = &search;
     State s;
@@ -368,7 +381,8 @@ inline int Run() {
     s.phase = Serving;
     s.memoryValid = 1;
     s.legal = s.legalAfterCut = 1;
-    return search.run(std::vector<State>{s}, [](const State& x) { Next(x); }, [](u32 a, const State& x) { Show(a, x); });
+    return search.run(
+        std::vector<State>{s}, [](const State& x) { Next(x); }, [](u32 a, const State& x) { Show(a, x); });
 }
 
 }  // namespace ring
