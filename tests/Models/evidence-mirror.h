@@ -492,13 +492,14 @@ inline void ExcuseIfForgotten(State& s) {
     if (s.legalAfterCut & ~known) s.excused |= Excused;
 }
 
-// An unknown entry without a recorded value needs no record: page and log show it again.
+// An unresolved block with an unknown entry needs no mark: page and log show it again.
 inline bool AppendMark(State& s) {
     int entry = R.lostKeepsEntry ? s.entry : int(Unknown);
     u8 legal = !R.lostKeepsEntry ? u8(0) : R.lostKeepsLegal ? s.legalLost : EntryBit(s.entry);
     s.markDurable = 1;
     ExcuseIfForgotten(s);
-    if (s.entry == Unknown && s.legalLost == 0) return true;
+    bool needless = s.owed || !R.unknownErrorMarked;
+    if (s.entry == Unknown && s.legalLost == 0 && needless) return true;
     return Append(s, entry, s.mark, legal);
 }
 
@@ -857,9 +858,9 @@ inline void StepResync(const State& s) {
         bool readable = !t.mark && t.entry != Unknown;
         if (readable && !IsZero(t, t.entry) && !source) {
             SetLost(t, Bit(t.entry), Marked);
-            if ((t.dirty || R.resyncMakesMarkDurable) && !MakeMarkDurable(t)) continue;
             readable = false;
         }
+        if (!readable && (t.dirty || R.resyncMakesMarkDurable) && !MakeMarkDurable(t)) continue;
         if (!readable && t.away && R.doubtStaysStale) continue;
         if (R.resyncFlushesLog) FlushLog(t);
         if (readable && !IsZero(t, t.entry)) WriteCopy(t, d, t.entry);

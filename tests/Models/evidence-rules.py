@@ -31,6 +31,8 @@ WORLDS = {
         "copies=2 writes=1 kills=1 cuts=1 flushes=1 leaves=1 returns=1 faults=1 rotPage=1 writebacks=1",
     "a disk leaves, rot of the log":
         "copies=2 writes=1 zeroings=1 kills=1 cuts=1 flushes=2 leaves=1 returns=1 faults=1 rotLog=1",
+    "a disk leaves, rot of log and copy":
+        "copies=2 writes=1 kills=1 cuts=1 flushes=1 leaves=1 returns=1 faults=2 rotCopy=1 rotLog=1",
     "a disk leaves, caches lost":
         "copies=2 writes=1 kills=1 cuts=1 faults=2 loseCache=1 flushes=1 leaves=1 returns=1 rotCopy=1",
     "opened anew, caches lost":
@@ -91,6 +93,7 @@ RULES = {
     "resyncMakesMarkDurable": "... and makes a lost mark durable",
     "markBeforeError": "the lost mark is durable before the error is answered, in a dirty region",
     "markBeforeErrorInClean": "... in a clean region",
+    "unknownErrorMarked": "... also over an unknown entry, unless the block is unresolved since a power cut",
     "markBeforeDirty": "... or before the next dirty mark of the region",
     "lostKeepsEntry": "a lost mark keeps the entry",
     "lostKeepsLegal": "a lost mark keeps every legal value",
