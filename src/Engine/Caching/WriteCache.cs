@@ -130,7 +130,10 @@ public sealed class WriteCache : IBlockStore
         RequestError(offset, source.Length) is not IoError.None and var rejected ? LaneTask.FromResult(rejected) : _writes.Write(offset, source, flags);
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Unmap(long offset, long length) => Zero(offset, length, WriteFlags.None, isUnmap: true);
+    public LaneTask<IoError> Unmap(long offset, long length) => Unmap(offset, length, WriteFlags.None);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length, WriteFlags flags) => Zero(offset, length, flags, isUnmap: true);
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Zero(offset, length, flags, isUnmap: false);

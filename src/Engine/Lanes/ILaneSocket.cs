@@ -29,6 +29,11 @@ public interface ILaneSocket
     /// <summary>Sends all the pieces in order, gathered into as few system calls as possible.</summary>
     LaneTask<IoError> Send(ReadOnlyMemory<IoBuffer> pieces);
 
+    /// <summary>
+    /// Whether the other end has closed the connection, also while bytes that it has sent are not received yet. False where that cannot be known.
+    /// </summary>
+    bool IsPeerGone => false;
+
     /// <summary>Shuts the connection down and closes it; pending calls complete with <see cref="IoError.ShutDown"/> or 0.</summary>
     void Close();
 }

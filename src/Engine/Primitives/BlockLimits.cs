@@ -99,7 +99,11 @@ public sealed class BlockLimits : IBlockStore
     public LaneTask<IoError> Flush() => _below.Flush();
 
     /// <summary>Gives back the whole blocks of a range. A block that is covered in part keeps its bytes.</summary>
-    public LaneTask<IoError> Unmap(long offset, long length) => HasPartChanges ? UnmapLocked(offset, length) : _below.Unmap(offset, length);
+    public LaneTask<IoError> Unmap(long offset, long length) => Unmap(offset, length, WriteFlags.None);
+
+    /// <inheritdoc cref="Unmap(long, long)"/>
+    public LaneTask<IoError> Unmap(long offset, long length, WriteFlags flags) =>
+        HasPartChanges ? UnmapLocked(offset, length, flags) : _below.Unmap(offset, length, flags);
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) =>
@@ -175,10 +179,13 @@ public sealed class BlockLimits : IBlockStore
         }
 
         (long first, long end) = (RoundDown(offset), RoundUp(offset + source.Length));
-        await _blocks.Acquire(first, end);
+        LaneTask<Nothing> turn = _blocks.Acquire(first, end);
+        bool hasWaited = !turn.IsCompleted;
+        await turn;
         try
         {
-            return IsWhole(offset, source.Length) ? await WriteWhole(offset, source, flags)
+            return StoreClients.AfterWait(hasWaited, flags) is not IoError.None and var ended ? ended
+                : IsWhole(offset, source.Length) ? await WriteWhole(offset, source, flags)
                 : end - first <= _bounceMax ? await WriteBounced(offset, source, flags) : await WriteEndsBounced(offset, source, flags);
         }
         finally
@@ -269,7 +276,7 @@ public sealed class BlockLimits : IBlockStore
         }
     }
 
-    private async LaneTask<IoError> UnmapLocked(long offset, long length)
+    private async LaneTask<IoError> UnmapLocked(long offset, long length, WriteFlags flags)
     {
         if (IsOutside(offset, length))
         {
@@ -282,10 +289,12 @@ public sealed class BlockLimits : IBlockStore
             return IoError.None;
         }
 
-        await _blocks.Acquire(first, end);
+        LaneTask<Nothing> turn = _blocks.Acquire(first, end);
+        bool hasWaited = !turn.IsCompleted;
+        await turn;
         try
         {
-            return await _below.Unmap(first, end - first);
+            return StoreClients.AfterWait(hasWaited, flags) is not IoError.None and var ended ? ended : await _below.Unmap(first, end - first, flags);
         }
         finally
         {
@@ -301,10 +310,13 @@ public sealed class BlockLimits : IBlockStore
         }
 
         (long first, long end) = (RoundDown(offset), RoundUp(offset + length));
-        await _blocks.Acquire(first, end);
+        LaneTask<Nothing> turn = _blocks.Acquire(first, end);
+        bool hasWaited = !turn.IsCompleted;
+        await turn;
         try
         {
-            return IsWhole(offset, length) ? await _below.WriteZeroes(offset, length, flags) : await ZeroParts(offset, length, flags);
+            return StoreClients.AfterWait(hasWaited, flags) is not IoError.None and var ended ? ended
+                : IsWhole(offset, length) ? await _below.WriteZeroes(offset, length, flags) : await ZeroParts(offset, length, flags);
         }
         finally
         {

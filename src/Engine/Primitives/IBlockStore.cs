@@ -1,6 +1,6 @@
 namespace TierSpaces.Engine.Primitives;
 
-/// <summary>Options of a write.</summary>
+/// <summary>Options of a write. The bits above them are the number of its client, see <see cref="StoreClients"/>.</summary>
 [Flags]
 public enum WriteFlags
 {
@@ -74,7 +74,8 @@ public readonly record struct StoreExtent(long Length, ExtentState State)
 /// The one contract of every layer: disk, space, virtual disk.
 ///
 /// Offsets and lengths are multiples of <see cref="StoreGeometry.SmallestRequest"/> and inside the store, else
-/// <see cref="IoError.InvalidArgument"/>. Calls are made and complete on one lane, in any order. A write that has
+/// <see cref="IoError.InvalidArgument"/>. Calls are made and complete on one lane, in any order. Changes of one block that wait
+/// are carried out in the order of their calls. A write that has
 /// completed is seen by every read begun after it; it is durable only after a flush begun after it has completed.
 /// Buffers belong to the request until it completes. A failed flush leaves everything since the last good one in doubt.
 /// A call that throws has changed nothing. A request that ends with an exception leaves the state of the store unknown, unless it is a
@@ -104,6 +105,9 @@ public interface IBlockStore
 
     /// <summary>Gives a range back: it reads as zeros afterwards in stores that say so, as anything in raw disks.</summary>
     LaneTask<IoError> Unmap(long offset, long length);
+
+    /// <summary>Gives a range back for a client, whose number the flags carry.</summary>
+    LaneTask<IoError> Unmap(long offset, long length, WriteFlags flags) => Unmap(offset, length);
 
     /// <summary>Makes a range read as zeros.</summary>
     LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags);

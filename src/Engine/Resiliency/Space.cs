@@ -217,7 +217,10 @@ public sealed class Space : IBackingStore, IRepairable
     /// Gives a range back: it reads as zeros, a thin row with nothing left in it returns to the pool, and a moment later what is under the rest is punched or
     /// discarded on the disks. Without checksums there are no entries that could say so: zeros are written, and punched where disks make holes of zeros.
     /// </summary>
-    public LaneTask<IoError> Unmap(long offset, long length) => _requests.Unmap(offset, length);
+    public LaneTask<IoError> Unmap(long offset, long length) => Unmap(offset, length, WriteFlags.None);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length, WriteFlags flags) => _requests.Unmap(offset, length, flags);
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => _requests.WriteZeroes(offset, length, flags);

@@ -7,8 +7,11 @@ namespace TierSpaces.Engine.Tiering;
 // Requests are cut at slices. The map says in which slot of which tier each slice is.
 //
 // Invariants
-//  1. A request takes no lock: a task that changes where a slice is waits until the requests that began before have ended.
+//  1. A request on a slice takes no lock there: a task that changes where a slice is waits until the requests that began before have ended.
 //  2. A write waits until its slice has a place that stays. A read of a slice without one gives zeros.
+//  3. A write that waits holds its range in the order from when it came until it has its place in the store below, and a zeroing until it has ended. While
+//     any range is held, every write asks for its own: so changes of one block reach the store below in the order in which they came.
+//  4. A change that has waited begins only if its client is still there.
 
 /// <summary>Cuts requests to a tiered store into slices and executes the parts.</summary>
 internal sealed class TieredRequests(
@@ -19,6 +22,7 @@ internal sealed class TieredRequests(
     private readonly SliceTable _table = store.Table;
     private readonly SliceIo _io = store.Io;
     private readonly SliceGrid _grid = store.Tiers.Grid;
+    private readonly RangeLock _order = new();
 
     internal LaneTask<IoError> Read(long offset, IoBuffer target)
     {
@@ -34,6 +38,22 @@ internal sealed class TieredRequests(
 
     /// <summary>Zeroes or unmaps a range: parts of slices where they are, whole slices in batches, which leave the map.</summary>
     internal async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        if (length == 0)
+        {
+            return IoError.None;
+        }
+
+        LaneTask<Nothing> turn = _order.Acquire(offset, offset + length);
+        bool hasWaited = !turn.IsCompleted;
+        await turn;
+        IoError error = StoreClients.AfterWait(hasWaited, flags);
+        error = error == IoError.None ? await ZeroInOrder(offset, length, flags, isUnmap) : error;
+        _order.Release(offset, offset + length);
+        return error;
+    }
+
+    private async LaneTask<IoError> ZeroInOrder(long offset, long length, WriteFlags flags, bool isUnmap)
     {
         IoError error = IoError.None;
         List<int> whole = [];
@@ -158,9 +178,10 @@ internal sealed class TieredRequests(
     {
         IoError error = IoError.None;
         bool isFirst = !_table[slice].IsMapped;
-        while (!allocator.IsSettled(slice))
+        bool isInOrder = _order.Held > 0 || !allocator.IsSettled(slice);
+        if (isInOrder)
         {
-            error = await allocator.Settle(slice);
+            error = await AwaitPlace(slice, offset, offset + source.Length, flags);
             if (error != IoError.None)
             {
                 return error;
@@ -179,7 +200,13 @@ internal sealed class TieredRequests(
         bool isClients = TierCounters.IsClients(slice, flags);
         long startNs = Begin(tier, isClients);
         int period = periods.Enter();
-        error = await _io.Write(entry, moves.Of(slice), offset, source, flags);
+        LaneTask<IoError> write = _io.Write(entry, moves.Of(slice), offset, source, flags);
+        if (isInOrder)
+        {
+            _order.Release(offset, offset + source.Length);   // the write has its place in the store below
+        }
+
+        error = await write;
         periods.Leave(period);
         if (isClients)
         {
@@ -188,6 +215,28 @@ internal sealed class TieredRequests(
         else
         {
             tier.Counters.NoteDestaged(slice, source.Length);
+        }
+
+        return error;
+    }
+
+    /// <summary>Waits until a slice has a place for a write, which holds its range in the order then, unless the result is an error.</summary>
+    private async LaneTask<IoError> AwaitPlace(int slice, long offset, long end, WriteFlags flags)
+    {
+        LaneTask<Nothing> turn = _order.Acquire(offset, end);
+        bool hasWaited = !turn.IsCompleted;
+        await turn;
+        IoError error = IoError.None;
+        while (error == IoError.None && !allocator.IsSettled(slice))
+        {
+            hasWaited = true;
+            error = await allocator.Settle(slice);
+        }
+
+        error = error == IoError.None ? StoreClients.AfterWait(hasWaited, flags) : error;
+        if (error != IoError.None)
+        {
+            _order.Release(offset, end);
         }
 
         return error;
@@ -219,6 +268,7 @@ internal sealed class TieredRequests(
             }
 
             IoError settled = await allocator.Settle(slice);
+            settled = settled == IoError.None ? StoreClients.AfterWait(hasWaited: true, flags) : settled;
             if (settled != IoError.None)
             {
                 return settled;

@@ -136,7 +136,10 @@ public sealed class TieredStore : IBackingStore
     }
 
     /// <inheritdoc/>
-    public LaneTask<IoError> Unmap(long offset, long length) => Zero(offset, length, WriteFlags.None, isUnmap: true);
+    public LaneTask<IoError> Unmap(long offset, long length) => Unmap(offset, length, WriteFlags.None);
+
+    /// <inheritdoc/>
+    public LaneTask<IoError> Unmap(long offset, long length, WriteFlags flags) => Zero(offset, length, flags, isUnmap: true);
 
     /// <inheritdoc/>
     public LaneTask<IoError> WriteZeroes(long offset, long length, WriteFlags flags) => Zero(offset, length, flags, isUnmap: false);

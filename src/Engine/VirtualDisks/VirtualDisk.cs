@@ -22,6 +22,7 @@ namespace TierSpaces.Engine.VirtualDisks;
 //  5. An exception before the store has been given the request ends that request alone (RequestException).
 //  6. Pauses are counted: a request goes on when every pause that began has ended.
 //  7. A change of a part of a sector reaches the store only after every change under way holds its blocks.
+//  8. Changes that wait for the end of a pause reach the store in the order in which they came.
 
 /// <summary>The layer that clients talk to.</summary>
 public sealed class VirtualDisk : IBlockStore
@@ -143,9 +144,9 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
-        while (MustWait(offset, source.Length))
+        if (MustWait(offset, source.Length) && await AwaitTurn(offset, source.Length, flags) is not IoError.None and var ended)
         {
-            await Wait();
+            return ended;
         }
 
         Counters.Begin();
@@ -186,7 +187,10 @@ public sealed class VirtualDisk : IBlockStore
     }
 
     /// <summary>Gives back the whole blocks of a range. A block that is covered in part keeps its bytes.</summary>
-    public async LaneTask<IoError> Unmap(long offset, long length)
+    public LaneTask<IoError> Unmap(long offset, long length) => Unmap(offset, length, WriteFlags.None);
+
+    /// <inheritdoc/>
+    public async LaneTask<IoError> Unmap(long offset, long length, WriteFlags flags)
     {
         if (IsOutside(offset, length) || IsReadOnly)
         {
@@ -194,16 +198,16 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
-        while (MustWait(offset, length))
+        if (MustWait(offset, length) && await AwaitTurn(offset, length, flags) is not IoError.None and var ended)
         {
-            await Wait();
+            return ended;
         }
 
         Counters.Begin();
         IoError error = IoError.Io;
         try
         {
-            error = await _below.Unmap(offset, length);
+            error = await _below.Unmap(offset, length, flags);
         }
         finally
         {
@@ -222,9 +226,9 @@ public sealed class VirtualDisk : IBlockStore
         }
 
         long startNs = _lane.NowNs;
-        while (MustWait(offset, length))
+        if (MustWait(offset, length) && await AwaitTurn(offset, length, flags) is not IoError.None and var ended)
         {
-            await Wait();
+            return ended;
         }
 
         Counters.Begin();
@@ -274,8 +278,22 @@ public sealed class VirtualDisk : IBlockStore
     /// <summary>Whether a change has to wait: the disk is paused, or part of a sector changes and blocks are not locked.</summary>
     private bool MustWait(long offset, long length) => _pauses > 0 || ((offset | length) & _unlocked) != 0;
 
-    /// <summary>Waits for what the next change waits for. It is to look again then.</summary>
-    private LaneTask<Nothing> Wait() => _pauses > 0 ? _resumed.Wait() : LockBlocks();
+    /// <summary>Waits until a change may begin, behind the changes that wait already. Cancelled: its client is gone.</summary>
+    private async LaneTask<IoError> AwaitTurn(long offset, long length, WriteFlags flags)
+    {
+        while (MustWait(offset, length))
+        {
+            LaneTask<Nothing> resumed = _resumed.Wait();   // before the pause: changes that come meanwhile wait behind this one
+            if (_pauses == 0)
+            {
+                LockBlocks().Forget();
+            }
+
+            await resumed;
+        }
+
+        return StoreClients.AfterWait(hasWaited: true, flags);
+    }
 
     private async LaneTask<Nothing> LockBlocks()
     {

@@ -12,6 +12,7 @@ namespace TierSpaces.Engine.Caching;
 //  1. A write holds the lock of its range until it is in the ring or on the backing store.
 //  2. A write into the ring is acknowledged when its record is on every live copy.
 //  3. A write goes on only when the rows of its range exist and are held.
+//  4. A write that has waited begins only if its client is still there.
 
 /// <summary>Writes of a virtual disk with a write cache.</summary>
 internal sealed class CacheWrites(
@@ -61,13 +62,23 @@ internal sealed class CacheWrites(
         _status.NoteWrite(_lane.RecentNs);
         gathering.BeginPart();
         long end = offset + source.Length;
-        await locks.Acquire(offset, end);
-        bool isFirst = !rows.Hold(offset, end);
-        flags |= isFirst ? WriteFlags.First : WriteFlags.None;
-        IoError error = isFirst ? await rows.Reserve(offset, end) : IoError.None;
+        LaneTask<Nothing> turn = locks.Acquire(offset, end);
+        bool hasWaited = !turn.IsCompleted;
+        await turn;
+        IoError error = IoError.None;
+        if (!rows.Hold(offset, end))
+        {
+            flags |= WriteFlags.First;
+            hasWaited = true;
+            error = await rows.Reserve(offset, end);
+        }
+
+        error = error == IoError.None ? StoreClients.AfterWait(hasWaited, flags) : error;
         if (error == IoError.None)
         {
-            error = mayWait && gathering.Wants(offset, source.Length) ? await gathering.Join(offset, source) : IoError.TryAgain;
+            hasWaited = mayWait && gathering.Wants(offset, source.Length);
+            error = hasWaited ? await gathering.Join(offset, source) : IoError.TryAgain;
+            error = error == IoError.TryAgain && StoreClients.AfterWait(hasWaited, flags) is not IoError.None and var ended ? ended : error;
             error = error == IoError.TryAgain ? await Place(offset, source, flags) : error;
         }
 
@@ -93,6 +104,11 @@ internal sealed class CacheWrites(
             if (records.Join(length / BlockSize, 1) is not { } group)
             {
                 await records.GroupBegun.Wait();
+                if (StoreClients.AfterWait(at == 0, flags) is not IoError.None and var ended)
+                {
+                    return ended;
+                }
+
                 continue;
             }
 
@@ -137,6 +153,10 @@ internal sealed class CacheWrites(
                 _counters.NoteWaitOverlap(isFirst);
                 await _status.WaitForSpace();
                 isFirst = false;
+                if (StoreClients.AfterWait(hasWaited: true, flags) is not IoError.None and var ended)
+                {
+                    return ended;
+                }
             }
         }
 
@@ -146,7 +166,7 @@ internal sealed class CacheWrites(
     /// <summary>Writes the rest of a large write whose first part is in the ring, where there is no room for the next.</summary>
     private async LaneTask<IoError> PlaceRest(long offset, IoBuffer rest, WriteFlags flags)
     {
-        IoError error = await Place(offset, rest, flags);
+        IoError error = await Place(offset, rest, flags.WithoutClient());   // the write has begun
         return error == IoError.None && (flags & WriteFlags.ForceUnitAccess) != 0 ? await flusher.Flush() : error;
     }
 }

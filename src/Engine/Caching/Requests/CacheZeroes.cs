@@ -30,9 +30,14 @@ internal sealed class CacheZeroes(
     internal async LaneTask<IoError> Zero(long offset, long length, WriteFlags flags, bool isUnmap)
     {
         _status.NoteWrite(_lane.RecentNs);
-        await locks.Acquire(offset, offset + length);
+        LaneTask<Nothing> turn = locks.Acquire(offset, offset + length);
+        bool hasWaited = !turn.IsCompleted;
+        await turn;
         bool keepsRoom = (flags & WriteFlags.NoHole) != 0;
-        IoError error = await ZeroCached(offset, length, keepsRoom);
+        IoError error = StoreClients.AfterWait(hasWaited, flags);
+        bool isCached = index.HasAny(offset / BlockSize, length / BlockSize);
+        error = error == IoError.None ? await ZeroCached(offset, length, flags) : error;
+        flags = isCached ? flags.WithoutClient() : flags;   // it has begun
         error = error == IoError.None ? await ZeroBacking(offset, length, flags & ~WriteFlags.ForceUnitAccess, isUnmap) : error;
         NoteUnits(offset, error == IoError.None && !keepsRoom ? offset + length : offset);
         locks.Release(offset, offset + length);
@@ -48,8 +53,10 @@ internal sealed class CacheZeroes(
     }
 
     /// <summary>Does step 1. Waits for destaging when there is no room, and until a ring that is being given up is so.</summary>
-    private async LaneTask<IoError> ZeroCached(long offset, long length, bool keepsRoom)
+    private async LaneTask<IoError> ZeroCached(long offset, long length, WriteFlags flags)
     {
+        bool keepsRoom = (flags & WriteFlags.NoHole) != 0;
+        bool hasBegun = false;
         List<CachedBlock> cached = [];
         for (int wait = 0; _backing.Fault == IoError.None; wait++)
         {
@@ -63,6 +70,7 @@ internal sealed class CacheZeroes(
 
             if (_status.TakesWrites && ring.Records!.HasRoom(0, CacheRecord.MaxExtents))
             {
+                hasBegun = true;
                 IoError error = keepsRoom ? await AppendZeroData(cached) : await AppendZeros(cached);
                 if (error != IoError.TryAgain)
                 {
@@ -72,6 +80,10 @@ internal sealed class CacheZeroes(
 
             _counters.NoteWaitOverlap(wait == 0);
             await _status.WaitForSpace();
+            if (StoreClients.AfterWait(!hasBegun, flags) is not IoError.None and var ended)
+            {
+                return ended;
+            }
         }
 
         return _backing.Fault;
@@ -152,7 +164,7 @@ internal sealed class CacheZeroes(
             long stop = i < cached.Count ? cached[i].Block * BlockSize : offset + length;
             if (stop > at)
             {
-                error = isUnmap ? await _backing.Unmap(at, stop - at) : await _backing.WriteZeroes(at, stop - at, flags);
+                error = isUnmap ? await _backing.Unmap(at, stop - at, flags) : await _backing.WriteZeroes(at, stop - at, flags);
                 error = backingWrites.NoteZeroed(error, at, stop - at);
             }
 

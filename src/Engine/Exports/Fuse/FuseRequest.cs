@@ -58,7 +58,7 @@ internal sealed class FuseRequest(FuseSession session) : StoreCall
         NbdCommand.Read => store.Read(Offset, _data),
         NbdCommand.Write => store.Write(Offset, _data, _flags),
         NbdCommand.Flush => store.Flush(),
-        NbdCommand.Trim when IsOfBlocks => store.Unmap(Offset, Length),   // of a virtual disk: it reads as zeros then, as the kernel expects of a hole
+        NbdCommand.Trim when IsOfBlocks => store.Unmap(Offset, Length, _flags),   // of a virtual disk: it reads as zeros then, as the kernel expects of a hole
         _ => store.WriteZeroes(Offset, Length, _flags),
     };
 

@@ -15,9 +15,11 @@ namespace TierSpaces.Engine.Exports.Fuse;
 //  3. At most BytesMax bytes of data and SlotsMax requests are under way; the rest waits in the kernel.
 //  4. PerTurn requests are read in a turn of the lane: one busy disk cannot keep the lane from the others.
 //  5. The landing is rented whenever no write has taken it over.
+//  6. The kernel is asked to deliver again before the first request is read: what it delivers again comes before what is new. It stays a client until it
+//     has ended the connection; the end of a session alone ends no request.
 
 /// <summary>The kernel as a client of an export.</summary>
-internal sealed class FuseSession : IExportClient
+internal sealed class FuseSession : IExportClient, IStoreClient
 {
     private const int SlotsMax = 256;
     private const int PerTurn = 16;
@@ -46,6 +48,7 @@ internal sealed class FuseSession : IExportClient
     private bool _isDue;        // a turn of its own will read on
     private bool _isHeld;       // something that ends reads on
     private bool _isEnding;
+    private WriteFlags _client;
 
     private FuseSession(ILane lane, NbdExport export, FuseChannel channel, Action<string> notice)
     {
@@ -73,6 +76,7 @@ internal sealed class FuseSession : IExportClient
             throw;
         }
 
+        session._client = StoreClients.Add(session);
         export.Attach(session);
         channel.SetAnswers(!export.IsSuspended);
         session.AskAgain();
@@ -93,8 +97,12 @@ internal sealed class FuseSession : IExportClient
         _messages.Close();
         _export.Detach(this);
         await _lane.Yield();   // the request that ended last is still on the stack
+        StoreClients.Remove(_client);
         ReturnMemory();
     }
+
+    /// <inheritdoc/>
+    public bool HasEnded => _channel.IsGone;
 
     /// <inheritdoc/>
     public void Wake() => TakeSoon();
@@ -281,7 +289,7 @@ internal sealed class FuseSession : IExportClient
     private void Begin(ulong unique, NbdCommand command, WriteFlags flags, in FuseRange range, IoBuffer memory)
     {
         FuseRequest request = _free.Take() ?? new FuseRequest(this);
-        request.Begin(unique, command, flags, range, memory);
+        request.Begin(unique, command, flags | _client, range, memory);
         _running++;
         _bytes += memory.Length;
         _export.BeginCall();

@@ -37,7 +37,7 @@ internal sealed class NbdArrivals(
 
         if (header.Command == NbdCommand.Disconnect)
         {
-            life.End();
+            life.Disconnect();
             return NbdPause.AtEnd;
         }
 

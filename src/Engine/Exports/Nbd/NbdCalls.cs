@@ -18,8 +18,9 @@ namespace TierSpaces.Engine.Exports.Nbd;
 /// <param name="answers">Answers requests.</param>
 /// <param name="replies">Sends answers.</param>
 /// <param name="life">The connection.</param>
+/// <param name="client">The connection as the number that flags carry.</param>
 internal sealed class NbdCalls(
-    ILane lane, NbdExport export, IBlockStore store, NbdReceiver receiver, NbdAnswers answers, NbdReplies replies, NbdLifetime life)
+    ILane lane, NbdExport export, IBlockStore store, NbdReceiver receiver, NbdAnswers answers, NbdReplies replies, NbdLifetime life, WriteFlags client)
 {
     /// <summary>Payload bytes of the calls inside the store.</summary>
     internal long RunningBytes { get; private set; }
@@ -28,6 +29,7 @@ internal sealed class NbdCalls(
     internal void Start(NbdRequest request)
     {
         RunningBytes += request.Buffer.Length;
+        request.SetClient(client);
         export.BeginCall();
         PrefetchNext();
         if (!request.TryExecute(lane, export, store, out LaneTask<IoError>.Awaiter call, out RequestException? failure))

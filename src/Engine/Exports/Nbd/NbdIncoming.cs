@@ -59,13 +59,15 @@ internal sealed class NbdIncoming(
     {
         NbdRequest request = _request!;
         bool isWhole = await receiver.ReceiveInto(request.Buffer);
+        bool hasWaited = false;
         while (isWhole && export.IsSuspended && !life.IsDead)
         {
             await life.Changed.Next();
             await lane.Yield();
+            hasWaited = true;
         }
 
-        if (!isWhole || life.IsDead)
+        if (!isWhole || life.IsDead || (hasWaited && life.HasEnded))
         {
             Drop();
             return false;

@@ -8,6 +8,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 // Invariants
 //  1. At most one pause is under way, and the replies that have come together are sent before it.
 //  2. After the last request (disconnect, end of stream, drain) no further one is taken, but the rest of a read in parts.
+//  3. What has arrived of a client that is gone is not taken after a pause for room: its place would be behind requests that came later.
 
 /// <summary>The receive loop of one connection.</summary>
 internal sealed class NbdIntake(
@@ -44,11 +45,11 @@ internal sealed class NbdIntake(
         switch (pause)
         {
             case NbdPause.ForData:
-                return await receiver.Fill(arrivals.FillMax);
+                return NoteEnd(await receiver.Fill(arrivals.FillMax));
             case NbdPause.ForPayload:
-                return await incoming.Receive();
+                return NoteEnd(await incoming.Receive());
             case NbdPause.ForDiscard:
-                return await incoming.Discard();
+                return NoteEnd(await incoming.Discard());
             case NbdPause.ForRoom:
                 if (changes == life.Changed.Count)   // else the flush gave room
                 {
@@ -56,7 +57,7 @@ internal sealed class NbdIntake(
                 }
 
                 await lane.Yield();   // let all that gives room happen first
-                return true;
+                return !life.HasEnded;
             case NbdPause.ForTurn:
                 turn.Begin();
                 await lane.Yield();
@@ -64,5 +65,15 @@ internal sealed class NbdIntake(
             default:
                 return false;
         }
+    }
+
+    private bool NoteEnd(bool goesOn)
+    {
+        if (!goesOn)
+        {
+            life.NoteGone();
+        }
+
+        return goesOn;
     }
 }

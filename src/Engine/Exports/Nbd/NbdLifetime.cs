@@ -1,4 +1,5 @@
 using TierSpaces.Engine.Lanes;
+using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Exports.Nbd;
 
@@ -8,10 +9,18 @@ namespace TierSpaces.Engine.Exports.Nbd;
 //  1. A connection is open, then ended, then dead, and never returns to an earlier state. An ended connection takes no further request (but the rest of
 //     a read in parts) and still sends replies; a dead one sends nothing.
 //  2. An ended connection that is quiet is dead: its client may be silent, and only closing the socket ends the receive.
+//  3. A client that has closed its end without a disconnect request is gone. Of its requests those are not carried out that have not begun by then:
+//     another client may have read what they would change. Those before a disconnect request are all carried out.
 
 /// <summary>The state of one connection, and the signal that wakes what waits in it.</summary>
-internal sealed class NbdLifetime(NbdServer server, ILaneSocket socket, Func<bool> isQuiet)
+internal sealed class NbdLifetime(NbdServer server, ILaneSocket socket, Func<bool> isQuiet) : IStoreClient
 {
+    private bool _isGone;
+    private bool _hasDisconnected;
+
+    /// <summary>Whether the client is gone: asked where something has waited, so that the socket is looked at only then.</summary>
+    public bool HasEnded => !_hasDisconnected && (_isGone || (_isGone = IsDead || socket.IsPeerGone));
+
     /// <summary>Set whenever a waiter of the connection has to check its condition again.</summary>
     internal NbdSignal Changed { get; } = new();
 
@@ -26,6 +35,16 @@ internal sealed class NbdLifetime(NbdServer server, ILaneSocket socket, Func<boo
 
     /// <summary>Takes no more requests.</summary>
     internal void End() => IsEnded = true;
+
+    /// <summary>The client asks for the end, once all its requests are answered.</summary>
+    internal void Disconnect()
+    {
+        _hasDisconnected = true;
+        End();
+    }
+
+    /// <summary>The stream of the client has ended without a disconnect request.</summary>
+    internal void NoteGone() => _isGone = true;
 
     /// <summary>Takes no more requests; the connection ends when those it took are answered.</summary>
     internal void Drain()

@@ -14,6 +14,7 @@ internal sealed class NbdRequest : StoreCall
     private NbdRequestHeader _header;   // that of a part is its own
     private NbdPartKind _part;
     private NbdCalls? _caller;   // while the store has it
+    private WriteFlags _client;
 
     internal override NbdCommand Command => _header.Command;
 
@@ -47,8 +48,9 @@ internal sealed class NbdRequest : StoreCall
     /// <summary>States found by a status query.</summary>
     internal List<StoreExtent> Extents { get; } = [];
 
-    internal WriteFlags WriteFlags =>
-        (Has(NbdCommandFlags.Fua) ? WriteFlags.ForceUnitAccess : WriteFlags.None)
+    /// <summary>Flags for the store, with the number of the client.</summary>
+    internal WriteFlags WriteFlags => _client
+        | (Has(NbdCommandFlags.Fua) ? WriteFlags.ForceUnitAccess : WriteFlags.None)
         | (Has(NbdCommandFlags.NoHole) ? WriteFlags.NoHole : WriteFlags.None);
 
     internal bool Has(NbdCommandFlags flag) => (_header.Flags & flag) != 0;
@@ -58,6 +60,9 @@ internal sealed class NbdRequest : StoreCall
 
     /// <summary>Begins a part of a request, which has the memory of a part.</summary>
     internal void BeginPart(in NbdRequestHeader header, NbdPartKind part, IoBuffer memory) => Begin(header, part, memory, isSmall: false);
+
+    /// <summary>Sets the client, as the number that flags carry.</summary>
+    internal void SetClient(WriteFlags client) => _client = client;
 
     /// <summary>Makes a part that failed the last one of its request.</summary>
     internal void EndParts() => _part |= NbdPartKind.Last;

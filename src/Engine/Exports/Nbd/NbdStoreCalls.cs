@@ -36,7 +36,7 @@ internal static class NbdStoreCalls
             NbdCommand.Flush => store.Flush(),
             NbdCommand.Trim => request.Has(NbdCommandFlags.Fua)
                 ? UnmapDurably(store, request)
-                : store.Unmap(request.Offset, request.Length),
+                : store.Unmap(request.Offset, request.Length, request.WriteFlags),
             NbdCommand.WriteZeroes => store.WriteZeroes(request.Offset, request.Length, request.WriteFlags),
             NbdCommand.BlockStatus => Status(store, request),
             _ => default,
@@ -45,7 +45,7 @@ internal static class NbdStoreCalls
 
     private static async LaneTask<IoError> UnmapDurably(IBlockStore store, NbdRequest request)
     {
-        IoError error = await store.Unmap(request.Offset, request.Length);
+        IoError error = await store.Unmap(request.Offset, request.Length, request.WriteFlags & ~WriteFlags.ForceUnitAccess);
         return error == IoError.None ? await store.Flush() : error;
     }
 

@@ -26,6 +26,7 @@ internal sealed class NbdTransmission : IExportClient
     private readonly NbdCalls _calls;
     private readonly NbdIncoming _incoming;
     private readonly NbdIntake _intake;
+    private readonly WriteFlags _client;
 
     internal NbdTransmission(NbdServer server, ILaneSocket socket, NbdReceiver receiver, NbdTerms terms)
     {
@@ -41,7 +42,8 @@ internal sealed class NbdTransmission : IExportClient
         IBlockStore store = Takes(Export.Store.Geometry, terms.Geometry.SmallestRequest)
             ? Export.Store : new BlockLimits(server.Lane.Buffers, Export.Store, terms.Geometry.SmallestRequest);
         NbdAnswers answers = new(terms, _parts, _payloads, _replies, _life);
-        _calls = new NbdCalls(server.Lane, Export, store, receiver, answers, _replies, _life);
+        _client = StoreClients.Add(_life);
+        _calls = new NbdCalls(server.Lane, Export, store, receiver, answers, _replies, _life, _client);
         NbdTurn turn = new();
         _incoming = new NbdIncoming(server.Lane, Export, receiver, _payloads, _calls, answers, turn, _life);
         NbdArrivals arrivals = new(server.Lane, terms, receiver, Claim, _parts, _payloads, _replies, _incoming, _life);
@@ -80,6 +82,7 @@ internal sealed class NbdTransmission : IExportClient
 
         await _server.Lane.Yield();   // the caller that woke this is still on the stack, and may use memory that is returned now
         Export.Detach(this);
+        StoreClients.Remove(_client);
         _replies.Dispose();
     }
 

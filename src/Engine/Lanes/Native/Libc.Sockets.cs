@@ -46,6 +46,9 @@ internal static unsafe partial class Libc
     [DllImport(Library, EntryPoint = "epoll_wait")]
     internal static extern int EpollWait(int epoll, void* readiness, int max, int timeoutMs);
 
+    [DllImport(Library, EntryPoint = "poll")]
+    internal static extern int Poll(PolledDescriptor* polled, nuint count, int timeoutMs);
+
     [DllImport(Library, EntryPoint = "getrlimit")]
     private static extern int GetResourceLimit(int resource, ulong* limits);
 

@@ -33,6 +33,14 @@ internal unsafe struct MessageHeader
     internal int Flags;
 }
 
+[StructLayout(LayoutKind.Sequential)]
+internal struct PolledDescriptor
+{
+    internal int Descriptor;
+    internal short Events;
+    internal short Returned;
+}
+
 [StructLayout(LayoutKind.Explicit, Size = 256)]
 internal struct FileStatus
 {

@@ -51,6 +51,15 @@ internal sealed class LaneSocket : PollTarget, ILaneSocket
 
     public long BytesSent { get; private set; }
 
+    public unsafe bool IsPeerGone
+    {
+        get
+        {
+            PolledDescriptor polled = new() { Descriptor = Descriptor, Events = (short)Libc.PollPeerHangUp };
+            return !_closed && Libc.Poll(&polled, 1, 0) > 0;   // it answers only to what was asked for, a hang-up or an error
+        }
+    }
+
     public LaneTask<int> Receive(IoBuffer target)
     {
         ThrowIfPending(_receive.IsPending, nameof(Receive));

@@ -9,6 +9,7 @@ namespace TierSpaces.Engine.Tiering;
 // Invariants
 //  1. While a slice moves, every write goes to both places, under the lock that copying takes; either place may become the true one.
 //  2. A write that the target of a move misses ends the move, or fails if the target may be the true place already.
+//  3. While any range is locked, a change of a slice that does not move takes the lock too: it does not pass one that waits since the slice moved.
 
 /// <summary>Writes, zeroes, poisons and copies slices in the spaces of their tiers.</summary>
 internal sealed class SliceIo(TierSet tiers)
@@ -22,11 +23,11 @@ internal sealed class SliceIo(TierSet tiers)
     /// <param name="source">Data to write.</param>
     /// <param name="flags">Flags of the request.</param>
     internal LaneTask<IoError> Write(SliceEntry entry, SliceMove? move, long offset, IoBuffer source, WriteFlags flags) =>
-        move is null ? WriteAt(entry, offset, source, flags) : WriteBoth(move, offset, source, flags);
+        move is null && _locks.Held == 0 ? WriteAt(entry, offset, source, flags) : WriteLocked(entry, move, offset, source, flags);
 
     /// <summary>Zeroes or unmaps a range of a slice.</summary>
     internal LaneTask<IoError> Zero(SliceEntry entry, SliceMove? move, long offset, long length, WriteFlags flags, bool isUnmap) =>
-        move is null ? ZeroAt(entry, offset, length, flags, isUnmap) : ZeroBoth(move, offset, length, flags, isUnmap);
+        move is null && _locks.Held == 0 ? ZeroAt(entry, offset, length, flags, isUnmap) : ZeroLocked(entry, move, offset, length, flags, isUnmap);
 
     /// <summary>Makes reads of a range of a slice fail until it is written.</summary>
     internal LaneTask<IoError> Poison(SliceEntry entry, SliceMove? move, long offset, long length) =>
@@ -103,23 +104,48 @@ internal sealed class SliceIo(TierSet tiers)
         return error;
     }
 
+    private async LaneTask<IoError> WriteLocked(SliceEntry entry, SliceMove? move, long offset, IoBuffer source, WriteFlags flags)
+    {
+        LaneTask<Nothing> turn = _locks.Acquire(offset, offset + source.Length);
+        bool hasWaited = !turn.IsCompleted;
+        await turn;
+        IoError error = StoreClients.AfterWait(hasWaited, flags);
+        if (error == IoError.None)
+        {
+            error = move is null ? await WriteAt(entry, offset, source, flags) : await WriteBoth(move, offset, source, flags.WithoutClient());
+        }
+
+        _locks.Release(offset, offset + source.Length);
+        return error;
+    }
+
+    /// <summary>Writes to both places of a slice that moves, whatever becomes of the client: the places stay equal.</summary>
     private async LaneTask<IoError> WriteBoth(SliceMove move, long offset, IoBuffer source, WriteFlags flags)
     {
-        await _locks.Acquire(offset, offset + source.Length);
         LaneTask<IoError> first = WriteAt(move.Source, offset, source, flags);
         LaneTask<IoError> second = WriteAt(move.Target, offset, source, flags);
-        IoError error = Outcome(move, await first, await second);
-        _locks.Release(offset, offset + source.Length);
+        return Outcome(move, await first, await second);
+    }
+
+    private async LaneTask<IoError> ZeroLocked(SliceEntry entry, SliceMove? move, long offset, long length, WriteFlags flags, bool isUnmap)
+    {
+        LaneTask<Nothing> turn = _locks.Acquire(offset, offset + length);
+        bool hasWaited = !turn.IsCompleted;
+        await turn;
+        IoError error = StoreClients.AfterWait(hasWaited, flags);
+        if (error == IoError.None)
+        {
+            error = move is null ? await ZeroAt(entry, offset, length, flags, isUnmap) : await ZeroBoth(move, offset, length, flags.WithoutClient(), isUnmap);
+        }
+
+        _locks.Release(offset, offset + length);
         return error;
     }
 
     private async LaneTask<IoError> ZeroBoth(SliceMove move, long offset, long length, WriteFlags flags, bool isUnmap)
     {
-        await _locks.Acquire(offset, offset + length);
         IoError first = await ZeroAt(move.Source, offset, length, flags, isUnmap);
-        IoError error = Outcome(move, first, await ZeroAt(move.Target, offset, length, flags, isUnmap));
-        _locks.Release(offset, offset + length);
-        return error;
+        return Outcome(move, first, await ZeroAt(move.Target, offset, length, flags, isUnmap));
     }
 
     private async LaneTask<IoError> PoisonBoth(SliceMove move, long offset, long length)
@@ -137,7 +163,7 @@ internal sealed class SliceIo(TierSet tiers)
     private LaneTask<IoError> ZeroAt(SliceEntry entry, long offset, long length, WriteFlags flags, bool isUnmap)
     {
         long address = tiers.AddressOf(entry, offset);
-        return isUnmap ? tiers.SpaceOf(entry).Unmap(address, length)
+        return isUnmap ? tiers.SpaceOf(entry).Unmap(address, length, flags)
             : tiers.SpaceOf(entry).WriteZeroes(address, length, flags & ~WriteFlags.ForceUnitAccess);
     }
 

@@ -34,6 +34,8 @@ internal sealed class TestSocket(SimLane lane) : ILaneSocket
 
     public bool ClosedByClient { get; private set; }
 
+    public bool IsPeerGone => ClosedByClient;
+
     public int Sends { get; private set; }
 
     public int ReceivedByClient => _toClient.Count;
