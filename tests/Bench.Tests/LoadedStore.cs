@@ -39,7 +39,7 @@ internal sealed class LoadedStore : IBlockStore, IDisposable
 
     public LaneTask<IoError> Write(long offset, IoBuffer source, WriteFlags flags)
     {
-        Writes.Add((offset, source.Length, flags));
+        Writes.Add((offset, source.Length, flags & WriteFlags.ForceUnitAccess));
         return default;
     }
 

@@ -39,6 +39,37 @@ public abstract class LaneNetworkTests(LaneBackend backend) : IDisposable
         EchoThrough(client, megabytes: 16);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_peer_that_has_closed_is_known_to_be_gone_while_its_bytes_are_not_received(bool isTcp)
+    {
+        using TestLane test = TestLane.Create(backend);
+        ILaneSocket? accepted = null;
+        ILaneListener listener = test.Run(async () =>
+        {
+            await test.Lane.Yield();
+            return isTcp ? test.Lane.Network.ListenTcp(new IPEndPoint(IPAddress.Loopback, 0), socket => accepted = socket)
+                : test.Lane.Network.ListenUnix(SocketPath, socket => accepted = socket);
+        });
+        Socket client = isTcp ? new Socket(SocketType.Stream, ProtocolType.Tcp) : ConnectUnix();
+        if (isTcp)
+        {
+            client.Connect(IPAddress.Loopback, new Uri(listener.Address.Replace("tcp:", "tcp://")).Port);
+        }
+
+        client.Send(new byte[1000]);
+        Assert.True(SpinWait.SpinUntil(() => test.Run(() => LaneTask.FromResult(accepted is not null)), 5000));
+        Assert.False(test.Run(() => LaneTask.FromResult(accepted!.IsPeerGone)));
+        client.Dispose();
+        Assert.True(SpinWait.SpinUntil(() => test.Run(() => LaneTask.FromResult(accepted!.IsPeerGone)), 5000));
+        test.Run(() =>
+        {
+            accepted!.Close();
+            return LaneTask.FromResult(true);
+        });
+    }
+
     [Fact]
     public void Many_connections_are_served_together()
     {

@@ -1,3 +1,7 @@
+using TierSpaces.Engine.Exports.Fuse;
+using TierSpaces.Engine.Exports.Nbd;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Tests.Exports.Fuse;
 using TierSpaces.Engine.Tests.Exports.Nbd;
 
 namespace TierSpaces.Engine.Tests.VirtualDisks;
@@ -58,6 +62,36 @@ public sealed class WaitOrderTests
         Assert.Equal(Full(world.Before), world.Read(world.Offset, Block));
     }
 
+    [Fact]
+    public void A_write_of_a_kernel_that_has_ended_its_connection_is_not_carried_out()
+    {
+        WaitWorld world = WaitWorld.New("a row on slow disks");
+        TestKernel kernel = new();
+        NbdExport export = new(Guid.NewGuid(), "d", "", world.Disk, isReadOnly: false);
+        FuseSession session = FuseSession.Start(world.Lane, kernel, export, new FuseChannel(3, "d", isTakenOver: false), static _ => { });
+        kernel.Ask(TestKernel.Write(1, world.Offset, Full(0xA1)));
+        world.Lane.Advance(1_000_000);
+        kernel.IsAborted = true;
+        kernel.Tell();
+        world.EndWait();
+        Assert.Equal(Full(0), world.Read(world.Offset, Block));
+        world.Lane.Run(Drain(session));
+    }
+
+    // The session ends and another one begins, as when the disk moves to another lane: the kernel is still there.
+    [Fact]
+    public void A_write_is_carried_out_though_its_session_ends()
+    {
+        WaitWorld world = WaitWorld.New("a row on slow disks");
+        TestKernel kernel = new();
+        NbdExport export = new(Guid.NewGuid(), "d", "", world.Disk, isReadOnly: false);
+        FuseSession session = FuseSession.Start(world.Lane, kernel, export, new FuseChannel(3, "d", isTakenOver: false), static _ => { });
+        world.Lane.Advance(1_000_000);
+        kernel.Ask(TestKernel.Write(1, world.Offset, Full(0xA1)));
+        world.Lane.Run(Drain(session));
+        Assert.Equal(Full(0xA1), world.Read(world.Offset, Block));
+    }
+
     // What a range that is zeroed consists of waits for one part of it; the others keep their place all the same.
     [Theory]
     [InlineData("a row on slow disks", NbdTrim)]
@@ -108,6 +142,12 @@ public sealed class WaitOrderTests
         world.Lane.Advance(5_000_000_000);
         Assert.Equal(Full(second == NbdWrite ? (byte)0xB2 : (byte)0), world.Read(world.Offset, Block));
         world.Lane.Run(world.Server.Close());
+    }
+
+    private static async LaneTask<Nothing> Drain(FuseSession session)
+    {
+        await session.Drain();
+        return default;
     }
 
     private static void Request(TestClient client, ushort command, long offset, int length, byte content) =>

@@ -25,6 +25,9 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
     /// <summary>Calls whose text begins so answer with an I/O error and do nothing.</summary>
     public string? Fails { get; set; }
 
+    /// <summary>Called with the flags of every write; null: no call.</summary>
+    public Action<WriteFlags>? Writing { get; set; }
+
     /// <summary>Exception of every call before it does anything.</summary>
     public Exception? Throws { get; set; }
 
@@ -72,7 +75,8 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
         Check(offset, source.Length);
         Assert.True(source.IsAligned(512));
         Assert.InRange(source.Length, 1, MaxTransfer);
-        return Do($"write {offset}+{source.Length} {flags}", () => source.Span.CopyTo(Bytes.AsSpan((int)offset)));
+        Writing?.Invoke(flags);
+        return Do($"write {offset}+{source.Length} {flags.WithoutClient()}", () => source.Span.CopyTo(Bytes.AsSpan((int)offset)));
     }
 
     public LaneTask<IoError> Flush() => Do("flush", () => { });
@@ -86,7 +90,7 @@ internal sealed class TestStore(SimLane lane, long length = 1 << 20, int blockSi
     public LaneTask<IoError> WriteZeroes(long offset, long size, WriteFlags flags)
     {
         Check(offset, size);
-        return Do($"zero {offset}+{size} {flags}", () => Bytes.AsSpan((int)offset, (int)size).Clear());
+        return Do($"zero {offset}+{size} {flags.WithoutClient()}", () => Bytes.AsSpan((int)offset, (int)size).Clear());
     }
 
     /// <summary>Blocks of zeros are holes.</summary>
