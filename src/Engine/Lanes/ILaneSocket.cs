@@ -30,7 +30,8 @@ public interface ILaneSocket
     LaneTask<IoError> Send(ReadOnlyMemory<IoBuffer> pieces);
 
     /// <summary>
-    /// Whether the other end has closed the connection, also while bytes that it has sent are not received yet. False where that cannot be known.
+    /// Whether the other end sends nothing any more, because it is gone or has closed its side, also while bytes that it has sent are not received yet.
+    /// False where that cannot be known.
     /// </summary>
     bool IsPeerGone => false;
 

@@ -17,6 +17,7 @@ internal sealed class WaitLoad
     private const int RequestsMax = 8;
 
     private readonly string _kind;
+    private readonly ulong _seed;
     private readonly Random _random;
     private readonly int[] _places;
     private readonly Dictionary<int, CellModel> _cells = [];
@@ -29,7 +30,7 @@ internal sealed class WaitLoad
 
     internal WaitLoad(string kind, ulong seed)
     {
-        (_kind, _random) = (kind, new Random((int)seed));
+        (_kind, _seed, _random) = (kind, seed, new Random((int)seed));
         _world = WaitWorld.NewWorld(kind == "parity behind a cache" ? "parity cache" : kind, seed);
         int end = kind == "tiers" ? 2 * Mebibyte : 4 * Mebibyte;
         _places = [0, Block, 2 * Block, Mebibyte - (2 * Block), Mebibyte, end - (8 * Block), end - (4 * Block), end / 2];
@@ -49,16 +50,20 @@ internal sealed class WaitLoad
     {
         while (Changes < changes)
         {
-            int until = Math.Min(changes, Changes + 40);
+            int until = Math.Min(changes, Changes + 2 + _random.Next(12));   // few: a later change of the same block hides what was wrong
             while (Changes < until)
             {
                 Step();
             }
 
             Verify();
-            if (_random.Next(6) == 0)
+            if (_random.Next(30) == 0)
             {
                 KillHost();
+            }
+            else if (_random.Next(4) == 0)
+            {
+                Empty();
             }
         }
 
@@ -136,7 +141,14 @@ internal sealed class WaitLoad
     private void Leave(int number)
     {
         Client client = _clients[number];
-        for (int left = _random.Next(2) * 3 * RequestsMax; left > 0; left--)
+        Client other = _clients[1 - number];
+        bool isMany = _random.Next(2) == 0;
+        if (isMany)
+        {
+            SlowDown();
+        }
+
+        for (int left = isMany ? 3 * RequestsMax : 0; left > 0; left--)
         {
             Change(client);
         }
@@ -144,7 +156,30 @@ internal sealed class WaitLoad
         client.TakeReplies(this);
         Dropped += client.Outstanding;
         client.Nbd.Socket.ClientCloses();
+        other.TakeReplies(this);
+        for (int left = _random.Next(4); left > 0 && other.Outstanding < RequestsMax - 2; left--)
+        {
+            Change(other);
+        }
+
         _clients[number] = new Client(new TestClient(Lane, _server).Enter(structured: false));
+    }
+
+    /// <summary>Unmaps everything: rows and slices are made anew for what comes.</summary>
+    private void Empty()
+    {
+        int index = _changes.Count;
+        int end = _places[^2] + (4 * Block);
+        _changes.Add((NbdTrim, 0, end / Cell));
+        foreach (CellModel model in _cells.Values)
+        {
+            model.NewestZero = index;
+        }
+
+        _clients[0].Send(index, NbdTrim, 0, end, null);
+        Lane.PumpWhile(() => _clients[0].TakeReplies(this) > 0, 300_000 * Millisecond);
+        Lane.Advance(500 * Millisecond);
+        SlowDown();
     }
 
     private void SlowDown()
@@ -204,13 +239,13 @@ internal sealed class WaitLoad
     {
         CellModel model = Of(cell);
         long value = words[0];
-        Assert.True(words.IndexOfAnyExcept(value) < 0, $"{_kind}, seed {Lane.Seed}: sector {cell} holds parts of several changes.");
+        Assert.True(words.IndexOfAnyExcept(value) < 0, $"{_kind}, seed {_seed}: sector {cell} holds parts of several changes.");
         bool isNewEnough = value == model.Base && model.Acknowledged <= model.BaseIndex;
         isNewEnough |= value == 0 ? model.NewestZero >= model.Acknowledged && model.NewestZero > model.BaseIndex
             : value >= model.Acknowledged && value > model.BaseIndex && value < _changes.Count && Covers(value, cell);
         Assert.True(
             isNewEnough,
-            $"{_kind}, seed {Lane.Seed}, change {Changes}: sector {cell} holds {value}; acknowledged was {model.Acknowledged}, before it was {model.Base}.");
+            $"{_kind}, seed {_seed}, change {Changes}: sector {cell} holds {value}; acknowledged was {model.Acknowledged}, before it was {model.Base}.");
         (model.Base, model.BaseIndex) = (value, Changes);
     }
 
@@ -219,7 +254,7 @@ internal sealed class WaitLoad
     /// <summary>The host dies with dirty regions and begins again: their parts are resynced when they are asked for.</summary>
     private void KillHost()
     {
-        for (int i = 0; i < 6; i++)
+        for (int i = _random.Next(6); i >= 0; i--)
         {
             Change(_clients[i % 2]);
         }

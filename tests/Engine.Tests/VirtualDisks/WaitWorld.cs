@@ -98,7 +98,7 @@ internal sealed class WaitWorld
             SliceSize = 256 << 10,
             Tiers = kind.StartsWith("tiers", StringComparison.Ordinal) ? [Tier("fast"), Tier("slow")] : [],
         };
-        return PoolWorld.New(6, 64 * Mebibyte, 512, seed, spec);
+        return PoolWorld.New(6, 64 * Mebibyte, sectorSize: Block, seed, spec);
     }
 
     private static string KindOf(string wait) => wait switch
