@@ -5,12 +5,12 @@ namespace TierSpaces.Engine.Primitives;
 /// <summary>A client whose requests are in the stores of a lane.</summary>
 internal interface IStoreClient
 {
-    /// <summary>Whether the client is gone for good: nobody takes the answers to its requests.</summary>
+    /// <summary>Whether the client is gone for good: it takes no answers to its requests.</summary>
     bool HasEnded { get; }
 }
 
-// A change carries the number of its client through the layers, in its WriteFlags. A layer in which a change has waited looks whether its client is still
-// there before it goes on. So a change that had not begun when its client ended is not carried out, and a change that did not wait costs nothing.
+// A change carries the number of its client through the layers, in its WriteFlags. A layer in which a change has waited checks whether the client is still
+// there before the change begins. So a change that had not begun when its client ended is not carried out, and a change that did not wait costs nothing.
 //
 // Invariants
 //  1. A number belongs to one client from Add until Remove. A client removes itself when the stores have ended its last request.

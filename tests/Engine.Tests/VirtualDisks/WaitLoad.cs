@@ -113,7 +113,7 @@ internal sealed class WaitLoad
             _ => NbdWrite,
         };
         int start = _places[_random.Next(_places.Length)] + (isPart ? _random.Next(8) * Cell : 0);
-        int length = isPart ? Cell * (1 + _random.Next(4)) : isLong ? Math.Min(Mebibyte + Block, _places[^2] + (4 * Block) - start) : Block * (1 + _random.Next(4));
+        int length = isLong ? Math.Min(Mebibyte + Block, _places[^2] + (4 * Block) - start) : (isPart ? Cell : Block) * (1 + _random.Next(4));
         int index = _changes.Count;
         _changes.Add((command, start / Cell, (start + length) / Cell));
         foreach (int place in _places)
@@ -165,7 +165,7 @@ internal sealed class WaitLoad
         _clients[number] = new Client(new TestClient(Lane, _server).Enter(structured: false));
     }
 
-    /// <summary>Unmaps everything: rows and slices are made anew for what comes.</summary>
+    /// <summary>Unmaps everything: the next changes make rows and slices again.</summary>
     private void Empty()
     {
         int index = _changes.Count;
@@ -301,7 +301,7 @@ internal sealed class WaitLoad
         return model;
     }
 
-    /// <summary>What is known of 512 bytes.</summary>
+    /// <summary>Changes of 512 bytes so far.</summary>
     private sealed class CellModel
     {
         internal long Base { get; set; }            // what was read last: the number of its write, or 0

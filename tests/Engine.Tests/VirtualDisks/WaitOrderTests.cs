@@ -92,7 +92,7 @@ public sealed class WaitOrderTests
         Assert.Equal(Full(0xA1), world.Read(world.Offset, Block));
     }
 
-    // What a range that is zeroed consists of waits for one part of it; the others keep their place all the same.
+    // A zeroing that waits for one part of its range has its place in the other parts too.
     [Theory]
     [InlineData("a row on slow disks", NbdTrim)]
     [InlineData("an unresolved region", NbdTrim)]

@@ -41,7 +41,7 @@ internal sealed class WaitWorld
     /// <summary>The block that is changed.</summary>
     internal long Offset { get; private set; }
 
-    /// <summary>What the block holds before it is changed.</summary>
+    /// <summary>Content of the block before it is changed.</summary>
     internal byte Before { get; private set; }
 
     /// <summary>Begins the wait: from here on a change of the block waits.</summary>

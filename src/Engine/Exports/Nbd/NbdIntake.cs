@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Exports.Nbd;
 // Invariants
 //  1. At most one pause is under way, and the replies that have come together are sent before it.
 //  2. After the last request (disconnect, end of stream, drain) no further one is taken, but the rest of a read in parts.
-//  3. What has arrived of a client that is gone is not taken after a pause for room: its place would be behind requests that came later.
+//  3. After a pause for room no request of a client that is gone is taken: its place would be behind requests that came later.
 
 /// <summary>The receive loop of one connection.</summary>
 internal sealed class NbdIntake(

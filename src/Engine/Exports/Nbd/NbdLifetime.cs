@@ -9,8 +9,8 @@ namespace TierSpaces.Engine.Exports.Nbd;
 //  1. A connection is open, then ended, then dead, and never returns to an earlier state. An ended connection takes no further request (but the rest of
 //     a read in parts) and still sends replies; a dead one sends nothing.
 //  2. An ended connection that is quiet is dead: its client may be silent, and only closing the socket ends the receive.
-//  3. A client that has closed its end without a disconnect request is gone. Of its requests those are not carried out that have not begun by then:
-//     another client may have read what they would change. Those before a disconnect request are all carried out.
+//  3. A client that has closed its end without a disconnect request is gone. Its requests that have not begun by then are not carried out:
+//     another client may have read the blocks that they change. All requests before a disconnect request are carried out.
 
 /// <summary>The state of one connection, and the signal that wakes what waits in it.</summary>
 internal sealed class NbdLifetime(NbdServer server, ILaneSocket socket, Func<bool> isQuiet) : IStoreClient
