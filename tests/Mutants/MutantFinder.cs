@@ -32,7 +32,7 @@ public static class MutantFinder
         "Flush", "FlushDisks", "FlushDisk", "FlushUnflushed", "Commit", "CommitAll", "CommitTail", "CommitNow", "Write", "WriteGroup", "WriteOrEvict",
         "WritePages",
         "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing",
-        "RecordWrite", "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
+        "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
         "NameCheckpoint", "TrimLog", "Writeback", "FlushForRecords", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
         "HoldWriteback", "WritebackEnd", "Lock", "FlushBacking", "FlushRing", "FlushMedium", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers",
         "WriteLeavers",

@@ -56,7 +56,7 @@ internal sealed class CacheOpening(CacheContext cache, ServingRing ring, CacheCo
     {
         long startNs = _lane.NowNs;
         CacheChain chain = await CacheChain.Recover(
-            _lane.Buffers, medium, _options, _backing.Length / CacheRecord.BlockSize, contents.Add);
+            _lane.Buffers, medium, _options, _backing.Length / CacheRecord.BlockSize, _backing.RingEnd, contents.Add);
         survey.NoteOldest(chain.Tail);
         SummariesUsed = chain.SummariesUsed;
         switch (chain.State)
@@ -68,6 +68,9 @@ internal sealed class CacheOpening(CacheContext cache, ServingRing ring, CacheCo
                 }
 
                 ReplayNs = _lane.NowNs - startNs;
+                break;
+            case CacheChainState.Incomplete:
+                ring.Lose(IoError.Io, "a record of it is damaged, and a disk with another copy is away");
                 break;
             case CacheChainState.Damaged:
                 ring.Lose(IoError.Io, "a record of it is damaged on every copy");

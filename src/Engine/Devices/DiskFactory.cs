@@ -55,7 +55,7 @@ public sealed class DiskFactory : IDiskFactory
     private Found FindFile(string uri, string path, DiskOverrides overrides, DiskUse use) =>
         Describe(DeviceOpener.Open(uri, path, wantBlockDevice: false, use), device =>
         {
-            DiskIdentity identity = IdentityBuilder.ForFile(uri, device, overrides) with { Hardware = device.Key };
+            DiskIdentity identity = IdentityBuilder.ForFile(uri, device, overrides) with { Hardware = device.Key, Incarnation = IncarnationOfFile(device) };
             return new Found(device, identity, AtomicSizeOfFile(device, identity));
         });
 
@@ -112,10 +112,21 @@ public sealed class DiskFactory : IDiskFactory
             return identity.PhysicalSectorSize;
         }
 
-        string[] parts = device.Key.Split(':');
-        int below = _devices.PhysicalSectorBelow(
-            uint.Parse(parts[1], System.Globalization.CultureInfo.InvariantCulture),
-            uint.Parse(parts[2], System.Globalization.CultureInfo.InvariantCulture));
+        (uint major, uint minor) = NumberOf(device);
+        int below = _devices.PhysicalSectorBelow(major, minor);
         return Math.Max(identity.LogicalSectorSize, Math.Min(below, identity.PhysicalSectorSize));
+    }
+
+    private ulong IncarnationOfFile(OpenedDevice device)
+    {
+        (uint major, uint minor) = NumberOf(device);
+        return device.Access == DiskAccess.Memory ? 0 : _devices.IncarnationBelow(major, minor);
+    }
+
+    /// <summary>Number of the device that the file system of a file is on.</summary>
+    private static (uint Major, uint Minor) NumberOf(OpenedDevice file)
+    {
+        string[] parts = file.Key.Split(':');
+        return (uint.Parse(parts[1], System.Globalization.CultureInfo.InvariantCulture), uint.Parse(parts[2], System.Globalization.CultureInfo.InvariantCulture));
     }
 }

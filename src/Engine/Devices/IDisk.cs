@@ -118,7 +118,8 @@ public sealed record DiskIdentity(
     public string Hardware { get; init; } = "";
 
     /// <summary>
-    /// Changes when the device may have lost what it had not flushed while the machine was running: it was attached anew, or what it lies on was. 0: not known.
+    /// Changes when the device may have lost what it had not flushed while the machine was running: it was attached again, or the file system below it was.
+    /// 0: not known.
     /// </summary>
     public ulong Incarnation { get; init; }
 

@@ -14,6 +14,9 @@ public interface IJournalMedium
     /// <summary>Blocks of 4 KiB in the ring.</summary>
     int Blocks { get; }
 
+    /// <summary>Whether a copy is away that was never said to lack anything: it may have blocks that no other copy gives.</summary>
+    bool IsCopyAway => false;
+
     /// <summary>Reads from one copy; an error when that copy is not there.</summary>
     LaneTask<IoError> Read(int copy, long offset, IoBuffer target);
 

@@ -33,6 +33,7 @@ public sealed class Journal
     private bool _writing;
     private bool _flushing;
     private IoError _error;
+    private Action<ulong, ulong, ulong>? _progressed;
 
     /// <summary>A journal that has been formatted or recovered; see <see cref="Format"/> and <see cref="JournalRecovery"/>.</summary>
     internal Journal(BufferPool buffers, IJournalMedium medium, Guid owner, ulong session, ulong tail, ulong last, uint lastChecksum)
@@ -65,6 +66,9 @@ public sealed class Journal
 
     /// <summary>Random number of this opening: what is appended from now on carries it.</summary>
     public ulong Session { get; private set; }
+
+    /// <summary>Lets a caller follow the end: it gets session, last written and last durable block whenever one of the latter has changed.</summary>
+    internal void FollowEnd(Action<ulong, ulong, ulong> progressed) => _progressed = progressed;
 
     /// <summary>Blocks that are written from now on are of another session.</summary>
     public void WriteAs(ulong session) => Session = session;
@@ -173,6 +177,7 @@ public sealed class Journal
         }
 
         RequireOrder();
+        _progressed?.Invoke(Session, Written, Durable);
         _changed.NotifyAll();
     }
 
@@ -248,6 +253,7 @@ public sealed class Journal
             {
                 Written = group.First + (ulong)group.Count - 1;
                 RequireOrder();
+                _progressed?.Invoke(Session, Written, Durable);
             }
             else
             {

@@ -12,6 +12,9 @@ public enum JournalState
     /// <summary>A block that was durable is missing on every copy, or no block was found: damage, not a torn tail.</summary>
     Corrupt,
 
+    /// <summary>A block that the writer stated is missing on every copy that is there, and a copy is away that may have it.</summary>
+    Incomplete,
+
     /// <summary>The copies could not be read or written.</summary>
     Failed,
 }
@@ -21,7 +24,8 @@ public enum JournalState
 //  1. Read every slot of every copy that answers; a block that fails its own checks does not exist.
 //  2. The highest tail and the highest durable sequence that any block states bound the chain.
 //  3. From the tail on, take any copy's block that links to the one before; stop at the first that no copy has.
-//  4. A stop at or below the durable sequence is corruption; above it, a torn tail: the rest was never promised.
+//  4. A stop at or below the durable sequence is corruption; above it, a torn tail: the rest was never promised. Below the end that the writer has stated
+//     elsewhere it is damage: while a copy is away that may have the rest nothing is concluded from that.
 //  5. Write what some copy lacks to all copies, flush, and only then hand the records out.
 
 /// <summary>Recovery of a <see cref="Journal"/>.</summary>
@@ -54,7 +58,15 @@ public sealed class JournalRecovery
     public IReadOnlyList<(ulong Sequence, byte[] Payload)> Records { get; private set; } = [];
 
     /// <summary>Reads the ring, makes its tail whole and durable, and gives back journal and records.</summary>
-    public static async LaneTask<JournalRecovery> Recover(BufferPool buffers, IJournalMedium medium, Guid owner, ulong session)
+    /// <param name="buffers">Memory.</param>
+    /// <param name="medium">The ring.</param>
+    /// <param name="owner">Owner of the journal.</param>
+    /// <param name="session">Session of the blocks to come.</param>
+    /// <param name="statedEnd">
+    /// Returns the last block that the writer of a session has stated elsewhere; 0: it is not known. Null: none states it.
+    /// </param>
+    public static async LaneTask<JournalRecovery> Recover(
+        BufferPool buffers, IJournalMedium medium, Guid owner, ulong session, Func<ulong, ulong>? statedEnd = null)
     {
         JournalRecovery recovery = new(buffers, medium, owner);
         int readable = 0;
@@ -72,6 +84,12 @@ public sealed class JournalRecovery
         if (chain.Count == 0 || chain[^1].Header.Sequence < recovery._durable)
         {
             recovery.State = JournalState.Corrupt;
+            return recovery;
+        }
+
+        if (statedEnd?.Invoke(chain[^1].Header.Session) > chain[^1].Header.Sequence && medium.IsCopyAway)
+        {
+            recovery.State = JournalState.Incomplete;
             return recovery;
         }
 

@@ -23,6 +23,9 @@ internal interface IBackingStore : IBlockStore, IRingStorage
     /// </summary>
     int StripeSize => 0;
 
+    /// <summary>States the end of a ring in front where a later process finds it; null: there is no place for that.</summary>
+    EndStatement? RingEnd => null;
+
     /// <summary>Bytes of a unit of room.</summary>
     long UnitSize { get; }
 

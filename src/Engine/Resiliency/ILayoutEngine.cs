@@ -69,7 +69,8 @@ internal interface ILayoutEngine
     bool HasDecided(in StripPiece block) => false;
 
     /// <summary>
-    /// Makes the positions of a part of a region agree after an unclean stop, durably, and judges the writes of a process that died (<see cref="FoundWrites"/>).
+    /// Makes the positions of a part of a region agree after an unclean stop, durably, and judges the writes of a process that died
+    /// (<see cref="FoundWrites"/>).
     /// </summary>
     /// <param name="row">The row.</param>
     /// <param name="region">The region, numbered in its row.</param>

@@ -49,12 +49,12 @@ public sealed class Space : IBackingStore, IRepairable
         _log = new SpaceLog(_context);
         FoundWrites found = new(_context, _log, records, clock);
         _records = records;
-        _members.BeforeFirstUse = disk => records.NoteDisk(disk, host.Members.Disk(disk)?.Identity.Incarnation ?? 0);
+        _members.TellFirstUse(disk => records.NoteDisk(disk, host.Members.Disk(disk)?.Identity.Incarnation ?? 0));
         _integrity = new IntegrityStore(_context, _log);
         _stale = new StaleMap(_context, new LackedBlocks(_context, clock));
         _flusher = new SpaceFlusher(_context, _log, _changes, records, clock);
         _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, records, found, _log, _stale, _flusher));
-        _regions = new RegionMap(_context, _log, _changes, _stale, clock, _flusher, _engine);
+        _regions = new RegionMap(_context, _log, _stale, clock, _flusher, _engine);
         _writeback = new PageWriteback(_context, _log, _integrity, _regions, found, _stale, _flusher);
         _log.EmptyBy(_writeback);
         _integrity.MakeRoomBy(_writeback.MakeRoomForPages);
@@ -126,6 +126,9 @@ public sealed class Space : IBackingStore, IRepairable
 
     /// <summary>Whether no copy of the integrity log takes part, and one that has all of it is on a disk that is back.</summary>
     public bool HasReturnedLog => _log.Medium is { HasReturned: true };
+
+    /// <inheritdoc/>
+    EndStatement? IBackingStore.RingEnd => _records.RingEnd;
 
     /// <inheritdoc/>
     public int StripeSize => _layout.StripeSize;

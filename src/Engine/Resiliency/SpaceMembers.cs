@@ -27,6 +27,7 @@ internal sealed class SpaceMembers(IMemberHost host)
     private readonly List<Member> _members = [];
     private readonly RoomWaits _waits = new();
     private int _overdue;      // overdue reads of all disks
+    private Action<int>? _used;
     private bool _isServing;   // the space is open: own writes and flushes wait for room without a limit
 
     /// <summary>Number of the disks and places that are in use now: work that began with another one starts again.</summary>
@@ -41,8 +42,8 @@ internal sealed class SpaceMembers(IMemberHost host)
     /// <summary>Disks that were used so far.</summary>
     internal IEnumerable<int> Used => _members.Select(static member => member.Disk);
 
-    /// <summary>Called when a disk is used for the first time.</summary>
-    internal Action<int>? BeforeFirstUse { get; set; }
+    /// <summary>Lets a caller know each disk that is used for the first time.</summary>
+    internal void TellFirstUse(Action<int> used) => _used = used;
 
     /// <summary>A disk has left or come back, or data has another place: work that spans that starts again.</summary>
     internal void NoteChange() => Version++;
@@ -391,7 +392,7 @@ internal sealed class SpaceMembers(IMemberHost host)
 
         Member added = new(disk);
         _members.Add(added);
-        BeforeFirstUse?.Invoke(disk);
+        _used?.Invoke(disk);
         return added;
     }
 

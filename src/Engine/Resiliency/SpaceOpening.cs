@@ -67,11 +67,16 @@ internal sealed class SpaceOpening(
             return default;
         }
 
-        JournalRecovery recovery = await JournalRecovery.Recover(space.Lane.Buffers, log.Part, _options.LogOwner, 0);
+        JournalRecovery recovery = await JournalRecovery.Recover(
+            space.Lane.Buffers, log.Part, _options.LogOwner, 0, session => records.LogEndOf(session, IncarnationOf));
         if (recovery.State != JournalState.Recovered)
         {
-            _status.Fail(IoError.Io, recovery.State == JournalState.Corrupt
-                ? "the integrity log is damaged on every copy" : "no copy of the integrity log could be read");
+            _status.Fail(IoError.Io, recovery.State switch
+            {
+                JournalState.Corrupt => "the integrity log is damaged on every copy",
+                JournalState.Incomplete => "the end of the integrity log is damaged, and a disk with another copy of it is away",
+                _ => "no copy of the integrity log could be read",
+            });
             return default;
         }
 
@@ -81,6 +86,7 @@ internal sealed class SpaceOpening(
     private async LaneTask<Nothing> Resume(JournalRecovery recovery)
     {
         Journal journal = recovery.Journal!;
+        journal.FollowEnd(records.LogEnd.State);
         journal.WriteAs(recovery.LastSession);
         log.Use(journal);
         changes.BoundBy(journal);
@@ -130,6 +136,7 @@ internal sealed class SpaceOpening(
             return;
         }
 
+        journal.FollowEnd(records.LogEnd.State);
         log.Use(journal);
         changes.BoundBy(journal);
         Serve(journal);
@@ -138,6 +145,7 @@ internal sealed class SpaceOpening(
     private void Serve(Journal journal)
     {
         records.Start(journal.Session, regions.Unresolved > 0 ? found.Knowledge : WriteKnowledge.Whole, DisksInUse());
+        records.LogEnd.State(journal.Session, journal.Written, journal.Durable);
         _status.EndOpening();
         space.Members.BeginServing();
     }
@@ -247,7 +255,7 @@ internal sealed class SpaceOpening(
     /// <summary>Takes over the writes that a process which died left. Writes that are not appended to the log after this are judged.</summary>
     private async LaneTask<IoError> TakeFoundWrites(ulong lastSession)
     {
-        FoundRecords left = records.TakeOver(lastSession, DisksInUse());
+        FoundRecords left = records.TakeOver(lastSession, IncarnationOf);
         found.Add(left);
         found.RemoveForeign(engine);
         List<StripPiece> without = found.Append();   // durable with the first block of this session
@@ -262,6 +270,8 @@ internal sealed class SpaceOpening(
 
         return error;
     }
+
+    private ulong? IncarnationOf(int disk) => space.Host.Members.Disk(disk)?.Identity.Incarnation;
 
     /// <summary>Returns the members that the space uses and that are there, with their incarnations.</summary>
     internal IEnumerable<(int Disk, ulong Incarnation)> DisksInUse()

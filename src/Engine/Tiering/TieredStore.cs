@@ -52,6 +52,9 @@ public sealed class TieredStore : IBackingStore
     /// <inheritdoc/>
     public long Length { get; private set; }
 
+    /// <inheritdoc/>
+    EndStatement? IBackingStore.RingEnd => ((IBackingStore)_tiers[0].Space).RingEnd;
+
     /// <summary>Bytes of a slice.</summary>
     public int SliceSize => _tiers.Grid.Size;
 

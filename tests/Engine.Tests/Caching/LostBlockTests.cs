@@ -138,6 +138,24 @@ public class LostBlockTests
         Assert.Equal(large, Read(world, 0, 20));
     }
 
+    // The newest record has rotted on the copy that is there, its header or its payload. It was flushed: the version before is no answer, and the copy that is
+    // away is not written over.
+    [Theory]
+    [InlineData(0, 1)]
+    [InlineData(0, 2)]
+    [InlineData(1, 1)]
+    [InlineData(1, 2)]
+    public void A_record_that_a_disk_which_is_away_may_have_is_waited_for(int away, int block)
+    {
+        (SpaceWorld world, _) = Filled(2);
+        SpaceWorld killed = (SpaceWorld)world.Kill(3, () => true);
+        killed.Disks[1 - away].Media.Corrupt(RingAt(FirstRecord + Blocks + block), static sector => [.. sector.Select(static value => (byte)~value)]);
+        SpaceWorld without = (SpaceWorld)killed.Fork(4);
+        without.Remove(away);
+        Assert.Contains("a disk with another copy is away", without.Lane.Run(without.Open(isNew: false)), StringComparison.Ordinal);
+        Assert.Equal(Pattern(3, Block), Read(Reopened((SpaceWorld)killed.Fork(6)), 40, 1));
+    }
+
     // Every block that is called lost takes its note back with one more: there is room for 512.
     [Fact]
     public void Calling_blocks_lost_drives_out_no_note_of_a_first_write()

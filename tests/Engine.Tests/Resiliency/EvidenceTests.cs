@@ -1,4 +1,6 @@
+using TierSpaces.Engine.Formats;
 using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
 using TierSpaces.Engine.Verification;
 using TierSpaces.Simulation;
 
@@ -195,7 +197,7 @@ public sealed class EvidenceTests
         Cut(second).AssertReads(0, 16 * Block);
     }
 
-    // What the disk held when the write failed, and what it became since, is not what the block may be.
+    // A block may be as before the failed write, or as written; bytes that the disk has made of it since are neither.
     [Fact]
     public void A_failed_write_does_not_make_whatever_lies_there_good()
     {
@@ -212,6 +214,35 @@ public sealed class EvidenceTests
         world.AssertReads(At, Block);
     }
 
+    // The block of the log that says so has rotted on the disk that is there: the old bytes are no answer. The disk that is away has it too.
+    [Fact]
+    public void Zeroing_is_not_undone_by_a_log_that_has_lost_its_end()
+    {
+        ScrubWorld first = Settled(2);
+        first.Unmap(At, Block);
+        Assert.Equal(IoError.None, first.Lane.Run(first.Space.Flush()));
+        SpaceWorld killed = Kill(first);
+        RotNewestLogBlock(killed, disk: 1);
+        SpaceWorld without = (SpaceWorld)killed.Fork(5);
+        without.Remove(0);
+        Assert.Contains("the end of the integrity log is damaged", without.Lane.Run(without.Open(isNew: false)), StringComparison.Ordinal);
+        first.Opened((SpaceWorld)killed.Fork(6)).AssertFullOf(0, At);
+    }
+
+    // No copy of the log has its end. The records of the newest flush round are still there.
+    [Fact]
+    public void Zeroing_is_known_where_every_copy_of_the_log_has_lost_its_end()
+    {
+        ScrubWorld first = Settled(2);
+        first.Put(At, Block);
+        first.Unmap(At, Block);
+        Assert.Equal(IoError.None, first.Lane.Run(first.Space.Flush()));
+        SpaceWorld killed = Kill(first);
+        RotNewestLogBlock(killed, disk: 0);
+        RotNewestLogBlock(killed, disk: 1);
+        first.Opened(killed).AssertFullOf(0, At);
+    }
+
     [Fact]
     public void Nothing_is_lost_or_in_doubt_without_a_fault()
     {
@@ -224,7 +255,29 @@ public sealed class EvidenceTests
             world.AssertReads(0, 16 * Block);
         }
 
-        Assert.Equal(0, world.Reported(Engine.Resiliency.DiskFinding.Lost));
+        Assert.Equal(0, world.Reported(DiskFinding.Lost));
+    }
+
+    private static void RotNewestLogBlock(SpaceWorld world, int disk)
+    {
+        SlabPlace place = SimSpaceHost.Place(new SpaceScenario(1, 2, true, 512, 3).Shape, disk, 0);
+        byte[] block = new byte[JournalBlock.Size];
+        (ulong Sequence, long Offset) newest = default;
+        foreach (long start in new[] { place.PagesOffset, place.DataOffset })
+        {
+            for (long at = start; at < start + (64 * JournalBlock.Size); at += JournalBlock.Size)
+            {
+                world.Disks[disk].Media.Read(at, block);
+                if (JournalBlock.TryRead(block, new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), out JournalBlock header, out uint _)
+                    && header.Sequence > newest.Sequence)
+                {
+                    newest = (header.Sequence, at);
+                }
+            }
+        }
+
+        Assert.True(newest.Sequence > 0);
+        world.Disks[disk].Media.Corrupt(newest.Offset + 512, static sector => [.. sector.Select(static value => (byte)~value)]);
     }
 
     private static int[] Copies(int copies) => [.. Enumerable.Range(0, copies)];

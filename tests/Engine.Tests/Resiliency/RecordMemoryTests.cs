@@ -87,7 +87,7 @@ public sealed class RecordMemoryTests : IDisposable
         records.Switch();
         records.Acknowledge(records.Carry(open, RecordMemory.SlotsPerRecord));
         Assert.Equal([10u, 11u, 11u], new RecordMemory(memory).TakeOver(9).Records.Select(static record => record.Checksum));
-        records.ClearOlder();
+        records.Switch();
         WriteRecord left = Assert.Single(new RecordMemory(memory).TakeOver(9).Records);
         Assert.Equal((1L, 11u, true), (left.Block, left.Checksum, left.IsAcknowledged));
     }
@@ -122,11 +122,45 @@ public sealed class RecordMemoryTests : IDisposable
     {
         RecordMemory records = new(Memory());
         records.Start(9, WriteKnowledge.Whole);
-        Assert.True(records.HasIncarnation(3, 5));   // it took nothing yet
         records.AddDisk(3, 5);
         records.AddDisk(3 + RecordMemory.DisksMax, 6);
-        Assert.True(records.HasIncarnation(3, 5) && records.HasIncarnation(3 + RecordMemory.DisksMax, 6));
-        Assert.False(records.HasIncarnation(3, 6));
+        Assert.Empty(records.FindLostCaches(disk => disk == 3 ? 5u : 6u));
+        Assert.Equal([3], records.FindLostCaches(static _ => 6));
+        Assert.Empty(records.FindLostCaches(static _ => null));   // away
+        records.AddDisk(3, 6);                                    // it is back: what it held unflushed may be gone all the same
+        Assert.Equal([3], records.FindLostCaches(static _ => 6));
+        records.SetDisk(3, 6);
+        Assert.Empty(records.FindLostCaches(static _ => 6));
+    }
+
+    [Fact]
+    public void The_end_of_the_log_is_known_over_a_process()
+    {
+        IoBuffer memory = Filled();
+        EndStatement end = new(new RecordMemory(memory), isRing: false);
+        end.State(9, 7, 6);
+        Assert.Equal((0ul, 0ul), new RecordMemory(memory).LogEnd(9));   // of a memory that is not known to be its own it says nothing
+        RecordMemory opening = new(memory);
+        opening.TakeOver(9);
+        new EndStatement(opening, isRing: false).State(9, 7, 6);
+        Assert.Equal((7ul, 6ul), new RecordMemory(memory).LogEnd(9));
+        Assert.Equal((0ul, 0ul), new RecordMemory(memory).LogEnd(8));
+        opening.Start(10, WriteKnowledge.Whole);
+        Assert.Equal((7ul, 6ul), new RecordMemory(memory).LogEnd(9));   // the first block of the new session may be the one that is missing
+        Assert.Equal((7ul, 6ul), new RecordMemory(memory).LogEnd(10));
+    }
+
+    [Fact]
+    public void The_end_of_a_ring_counts_for_the_session_that_stated_it()
+    {
+        RecordMemory memory = new(Memory());
+        memory.Start(9, WriteKnowledge.Whole);
+        EndStatement end = new(memory, isRing: true);
+        end.State(77, 20, 12);
+        Assert.Equal(20ul, end.Required(77));
+        Assert.Equal(0ul, end.Required(78));
+        end.RequireDurableOnly();
+        Assert.Equal(12ul, end.Required(77));
     }
 
     [Fact]

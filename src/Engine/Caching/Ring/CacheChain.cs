@@ -13,8 +13,11 @@ internal enum CacheChainState
     /// <summary>No copy could be read: nothing is known.</summary>
     Unreadable,
 
-    /// <summary>A record known durable is damaged on every copy.</summary>
+    /// <summary>A record known durable, or written before the process died, is damaged on every copy.</summary>
     Damaged,
+
+    /// <summary>The same of every copy that is there, and one that may have the record is on a disk that is away.</summary>
+    Incomplete,
 }
 
 // Finds the records of a ring that are still needed.
@@ -23,7 +26,7 @@ internal enum CacheChainState
 //  2. From there header after header, each linked to the one before by its checksum, good on any copy. Each says up to where the records before
 //     it are durable: for those the header is enough.
 //  3. The payload of those after them is verified too, and the chain ends at the first record that is bad on every copy. They are written again to
-//     every live copy, the place behind them is cleared, and both are flushed.
+//     every live copy, the place behind them is cleared, and both are flushed. Where the end is known from elsewhere nothing is cleared before it.
 //  4. Where a summary says what the next records are, their headers are not read. The anchor names the newest summary that was durable; a summary that no
 //     copy gives, or that does not continue the chain, is left out.
 
@@ -44,6 +47,7 @@ internal sealed class CacheChain
     private readonly Queue<FoundHeader> _headers = new();   // linked, and not yet known to be durable
     private readonly Stack<byte[]> _spare = new();
     private long _durable;
+    private ulong _session;           // that wrote the newest anchor
     private long _linked;             // where the last of them ends
     private uint _linkedChecksum;     // of the last of them
     private int _typicalBlocks = FarBlocks * Smoothing;   // length of records lately, times the smoothing
@@ -87,14 +91,17 @@ internal sealed class CacheChain
     /// <summary>The chain of a new ring: nothing.</summary>
     internal static CacheChain Empty(BufferPool buffers, RingMedium medium, WriteCacheOptions options) => new(buffers, medium, options);
 
-    /// <summary>Looks for the chain; <paramref name="take"/> gets each record: its header, position and checksum.</summary>
+    /// <summary>
+    /// Looks for the chain; <paramref name="take"/> gets each record: its header, position and checksum. A chain that ends before the end which the process
+    /// that died has stated lacks a record.
+    /// </summary>
     internal static async LaneTask<CacheChain> Recover(
-        BufferPool buffers, RingMedium medium, WriteCacheOptions options, long diskBlocks, TakeRecord take)
+        BufferPool buffers, RingMedium medium, WriteCacheOptions options, long diskBlocks, EndStatement? end, TakeRecord take)
     {
         CacheChain chain = new(buffers, medium, options);
         medium.NoteUnflushed();
         bool isStable = await medium.Flush() == IoError.None;   // what is read from here on does not change by itself
-        chain.State = isStable && await chain.FindAnchor() ? await chain.Walk(diskBlocks, take) : CacheChainState.Unreadable;
+        chain.State = isStable && await chain.FindAnchor(end) ? await chain.Walk(diskBlocks, end, take) : CacheChainState.Unreadable;
         await chain._window.Release();
         await chain._summaries.Release();
         if (chain.State != CacheChainState.Recovered)
@@ -108,7 +115,7 @@ internal sealed class CacheChain
     /// <summary>Takes a record of the chain.</summary>
     internal delegate void TakeRecord(ReadOnlySpan<byte> header, CacheRecord record, uint checksum);
 
-    private async LaneTask<bool> FindAnchor()
+    private async LaneTask<bool> FindAnchor(EndStatement? end)
     {
         CacheAnchor best = default;
         IoBuffer slots = _buffers.Rent(CacheAnchor.Slots * CacheAnchor.Size);
@@ -128,11 +135,12 @@ internal sealed class CacheChain
         Tail = Head = _linked = best.Tail;
         TailChecksum = HeadChecksum = _linkedChecksum = best.PreviousChecksum;
         AnchorNumber = best.Number;
-        _durable = best.Durable;
+        _session = best.Session;
+        _durable = _medium.IsCopyAway ? best.Durable : Math.Max(best.Durable, (long)(end?.Durable(best.Session) ?? 0));   // else payload is verified
         return best.Number > 0;
     }
 
-    private async LaneTask<CacheChainState> Walk(long diskBlocks, TakeRecord take)
+    private async LaneTask<CacheChainState> Walk(long diskBlocks, EndStatement? end, TakeRecord take)
     {
         IoBuffer record = _buffers.Rent((1 + CacheRing.PayloadMaxOf(_length)) * CacheRecord.BlockSize);
         CacheChainState state = CacheChainState.Recovered;
@@ -162,9 +170,10 @@ internal sealed class CacheChain
             state = taken;
         }
 
+        bool isShort = Head < Math.Max(_durable, (long)(end?.Required(_session) ?? 0));
+        state = state == CacheChainState.Recovered && isShort ? _medium.IsCopyAway ? CacheChainState.Incomplete : CacheChainState.Damaged : state;
         state = state == CacheChainState.Recovered && Head - Tail < _length ? await ClearBehind(record) : state;
         _buffers.Return(record);
-        state = state == CacheChainState.Recovered && Head < _durable ? CacheChainState.Damaged : state;
         return state != CacheChainState.Recovered || await _medium.Flush() == IoError.None ? state : CacheChainState.Unreadable;
     }
 

@@ -93,6 +93,9 @@ internal sealed class CacheRing
     /// <summary>Raised when a new group is begun.</summary>
     internal LaneSignal GroupBegun { get; } = new();
 
+    /// <summary>States the end of the ring where a later process finds it; null: there is no place for that.</summary>
+    internal EndStatement? End { private get; init; }
+
     /// <summary>Takes a complete record over.</summary>
     internal required CacheChain.TakeRecord OnRecord { get; init; }
 
@@ -141,6 +144,7 @@ internal sealed class CacheRing
         {
             Durable = Math.Max(Durable, covered);
             RequireOrder();
+            StateEnd();
         }
 
         return error;
@@ -191,6 +195,9 @@ internal sealed class CacheRing
             RequireOrder();
         }
     }
+
+    /// <summary>States the end: what is behind it on no copy is missing, and not a torn tail.</summary>
+    internal void StateEnd() => End?.State(_session, (ulong)Head, (ulong)Durable);
 
     private void RequireOrder() => Invariant.That(
         Tail <= Durable && Durable <= Head && Head <= Tail + Length, "Tail <= Durable <= Head <= Tail + Length.");
@@ -344,6 +351,7 @@ internal sealed class CacheRing
         _headChecksum = checksum;
         Head = _writingEnd;
         RequireOrder();
+        StateEnd();
         if (!record.IsSummary)
         {
             _summary.Add(header, record, checksum);

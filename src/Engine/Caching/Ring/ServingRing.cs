@@ -64,13 +64,18 @@ internal sealed class ServingRing(CacheContext cache)
     /// <summary>Begins a session in the ring; false when no copy takes its anchor.</summary>
     internal async LaneTask<bool> TryStart(RingMedium medium, CacheChain chain, CacheChain.TakeRecord onRecord)
     {
-        CacheRing ring = new(_lane, medium, _options.Owner, _lane.NextRandom(), chain) { OnRecord = onRecord };
+        CacheRing ring = new(_lane, medium, _options.Owner, _lane.NextRandom(), chain) 
+        {
+            OnRecord = onRecord,
+            End = _backing.RingEnd,
+        };
         if (await ring.WriteAnchor() != IoError.None)
         {
             ring.Release();
             return false;
         }
 
+        ring.StateEnd();
         Records = ring;
         return true;
     }

@@ -37,12 +37,18 @@ internal sealed class BlockDevices(string sysRoot = "/sys", string procRoot = "/
             obstacle.Reason)
         {
             Hardware = Hardware.OfNode(node),
+            Incarnation = IncarnationOf(node),
             Slot = EnclosureFinder.Find(node, sysRoot),
             CannotPoolKind = obstacle.Kind,
             IfForced = PoolingObstacles.IsRaid(node) ? obstacles.FindBesidesRaid(node, bus) : null,
         };
         return new BlockDeviceFacts(node.Name, identity) { Range = Hardware.RangeOf(node) };
     }
+
+    /// <summary>
+    /// Incarnation of the disk below a file: the number that the kernel gives a disk each time it is attached. 0 when unknown, as for a file system in memory.
+    /// </summary>
+    internal ulong IncarnationBelow(uint major, uint minor) => SysfsNode.Find(sysRoot, major, minor) is { } node ? IncarnationOf(node) : 0;
 
     /// <summary>Unit that the disk below a file writes at once, 512 or 4096; 0 when unknown.</summary>
     internal int PhysicalSectorBelow(uint major, uint minor) =>
@@ -51,6 +57,8 @@ internal sealed class BlockDevices(string sysRoot = "/sys", string procRoot = "/
     private static BlockDeviceFacts Unknown(string number) => new(number, new DiskIdentity(
         "", "", 0, 512, 512, MediaType.Unspecified, BusType.Unknown, BlockDeviceFacts.UnknownSpindleSpeed, true, "", "", "", "",
         $"the system tells nothing of device {number}"));
+
+    private static ulong IncarnationOf(SysfsNode node) => (ulong)Math.Max(0, node.ReadNumber("diskseq", 0));
 
     private static MediaType Media(SysfsNode node, BusType bus) => bus switch
     {

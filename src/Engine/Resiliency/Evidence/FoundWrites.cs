@@ -26,7 +26,7 @@ internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords
     /// <summary>Whether there is none.</summary>
     internal bool IsEmpty => _blocks.Count == 0;
 
-    /// <summary>What is known of the unflushed writes of earlier sessions, in regions that are unresolved.</summary>
+    /// <summary>Knowledge of the unflushed writes of earlier sessions, in regions that are unresolved.</summary>
     internal WriteKnowledge Knowledge { get; private set; } = WriteKnowledge.None;
 
     /// <summary>Records a write that the log has.</summary>
@@ -59,7 +59,7 @@ internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords
         Knowledge = found.Knowledge;
         foreach (WriteRecord record in found.Records)
         {
-            bool isFinal = record.IsZeroed || (record.IsAcknowledged && Knowledge == WriteKnowledge.Whole);
+            bool isFinal = !record.IsData || (record.IsAcknowledged && !MayHaveLost(record.Block, found.LostCaches));
             BlockOf(record.Block).Records.Add(new Found(0, record with { IsAcknowledged = isFinal }));
         }
 
@@ -146,7 +146,8 @@ internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords
             ? found.Records.ConvertAll(static record => record.Record) : null;
 
     /// <summary>
-    /// Forgets the blocks that cannot be of this space now: memory that another program wrote to, rows given back, regions that are not unresolved, what the engine has decided.
+    /// Forgets the blocks that cannot be of this space now: memory that another program wrote to, rows given back, regions that are not unresolved. Forgets
+    /// the blocks that the engine has decided.
     /// </summary>
     internal void RemoveForeign(ILayoutEngine engine)
     {
@@ -226,6 +227,24 @@ internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords
 
     /// <summary>Whether the block of a record of the log can be one of this space.</summary>
     internal bool IsWithin(in IntegrityItem item) => (uint)item.FirstBlock < (uint)(_shape.SlabSize / BlockSize);
+
+    /// <summary>Whether so many disks of a block may have lost what they had not flushed that an acknowledged write of it may be gone.</summary>
+    private bool MayHaveLost(long block, HashSet<int>? lostCaches)
+    {
+        if (lostCaches is null || !records.IsWithin(block, space.Rows.Count) || space.Rows[records.PieceOf(block).Row] is not { } row)
+        {
+            return false;
+        }
+
+        int first = space.Layout.GroupOf(records.PieceOf(block).Column) * space.Layout.GroupSize;
+        int lost = 0;
+        for (int position = first; position < first + space.Layout.GroupSize; position++)
+        {
+            lost += lostCaches.Contains(row.Places[position].Disk) ? 1 : 0;
+        }
+
+        return lost > space.Layout.LossesMax;
+    }
 
     /// <summary>Drops records that a later acknowledged one of the block makes worthless.</summary>
     private void DropOutdated(List<Found> known)

@@ -5,13 +5,14 @@ using TierSpaces.Engine.Resiliency.Layouts;
 
 namespace TierSpaces.Engine.Resiliency;
 
-// What recovery may conclude about a block, from its entry, the recorded writes and what its copies hold. One table, for all layouts and all callers.
+// Recovery judges a block by its entry, the recorded writes and the bytes that its copies hold: one table, for all layouts and all callers.
 //
 // Legal values, newest first
 //   the recorded writes behind the last one that is final; the final one; without a final one also the value of the entry
-//   final: a zeroing, and an acknowledged write; where the disks may have lost what they had not flushed no write counts as acknowledged
+//   final: a zeroing, a loss, and an acknowledged write; where the disks may have lost what they had not flushed no write counts as acknowledged
 //
 //   evidence                                                    verdict
+//   nothing newer is proven than that the block was lost        Lost
 //   a legal value is "never written"                            NeverWritten: its record alone proves it; nothing older counts
 //   an image has a legal value                                  Proven: the newest one that any image has
 //   each sector of an image is one of a legal recorded write    Proven: writes in flight arrive in part
@@ -25,7 +26,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  2. A final value is never undone by an older one.
 //  3. Only Adopted makes a value final that nothing proves.
 
-/// <summary>What was concluded about a block.</summary>
+/// <summary>Kinds of conclusion about a block.</summary>
 internal enum Verdict : byte
 {
     /// <summary>No legal value is proven, and nothing that is away could prove one.</summary>
@@ -49,7 +50,7 @@ internal enum Verdict : byte
 /// <param name="Image">Number of the image that holds the value; −1 where the verdict names none.</param>
 internal readonly record struct Conclusion(Verdict Verdict, int Image = -1);
 
-/// <summary>Images of a block: what its copies hold, or what a reconstruction gives.</summary>
+/// <summary>Images of a block: the bytes that its copies hold, or that a reconstruction gives.</summary>
 /// <param name="buffers">Memory with a stretch of every image, one after the other.</param>
 /// <param name="stride">Bytes of a stretch.</param>
 /// <param name="index">Number of the block in each stretch.</param>
@@ -64,7 +65,7 @@ internal readonly ref struct BlockImages(IoBuffer buffers, int stride, int index
         buffers.Span.Slice((image * stride) + (index * SpaceShape.BlockSize), SpaceShape.BlockSize);
 }
 
-/// <summary>What is known of a block beside its images.</summary>
+/// <summary>Evidence about a block beside its images.</summary>
 /// <param name="Generation">Generation of its entry.</param>
 /// <param name="Checksum">Checksum of its entry.</param>
 /// <param name="Records">Recorded writes of the block, oldest first; null: none.</param>
@@ -96,6 +97,11 @@ internal static class Judgement
                 return FindMixed(records, i + 1, images) is >= 0 and var mixed ? new(Verdict.Proven, mixed) : new(Verdict.NeverWritten);
             }
 
+            if (records[i].IsLost)
+            {
+                return FindMixed(records, i + 1, images) is >= 0 and var later ? new(Verdict.Proven, later) : new(Verdict.Lost);
+            }
+
             if (Find(records[i].Checksum, images) is >= 0 and var image)
             {
                 return new(Verdict.Proven, image);
@@ -122,12 +128,19 @@ internal static class Judgement
             : new(evidence.IsAway ? Verdict.InDoubt : Verdict.Lost);
     }
 
+    /// <summary>
+    /// Returns the evidence of a copy that misses writes: it may hold the newest value that cannot be undone, and proves nothing that is newer.
+    /// </summary>
+    internal static BlockEvidence WithoutUndecided(in BlockEvidence evidence) =>
+        evidence.Records is { } records && FinalOf(records) is var final
+            ? evidence with { Records = final < 0 ? null : [records[final]] } : evidence;
+
     /// <summary>Returns the checksum that a marked block is to have: that of the newest value which cannot be undone.</summary>
     internal static uint ExpectedChecksum(in BlockEvidence evidence) =>
         evidence.Records is { } records && FinalOf(records) is >= 0 and var final ? records[final].Checksum : evidence.Checksum;
 
     /// <summary>Number of the last record that nothing older counts beyond; −1: none.</summary>
-    private static int FinalOf(List<WriteRecord> records) => records.FindLastIndex(static record => record.IsZeroed || record.IsAcknowledged);
+    private static int FinalOf(List<WriteRecord> records) => records.FindLastIndex(static record => !record.IsData || record.IsAcknowledged);
 
     /// <summary>Returns the first image with a checksum; −1: none.</summary>
     private static int Find(uint checksum, in BlockImages images)

@@ -5,13 +5,14 @@ namespace TierSpaces.Engine.Resiliency;
 
 // Memory that outlives the process and not the machine, as the records of one space's writes lie in it.
 //
-//   header   session, its successor, what the session knows of its unresolved regions, ends of the log
+//   header   session, the one before and the next one, what the session knows of its unresolved regions, ends of the log and of a ring in front
 //   disks    disk number and incarnation of each member that the space uses
 //   halves   two lists of slots; records go to the active one
 //
-// A record of a written block takes three slots: the block and its checksum, then the checksums of its eight sectors. A zeroed mark takes one.
-// A flush round makes the other half active when it captures the changed entries, and clears the older half when they are durable. Records of writes
-// that are in flight at that moment are copied to the new half: their entries are in no round yet.
+// A record of a written block takes three slots: the block and its checksum, then the checksums of its eight sectors. Zeroing and losing a block take one.
+// A flush round makes the other half active when it captures the changed entries; the older half stays until the next round begins, so that the newest round
+// is recorded even if the block of the log that has its entries is damaged. Records of writes that are in flight when a round begins are copied to the new
+// half: their entries are in no round yet.
 //
 // Invariants
 //  1. A record exists before its write is submitted, until the block's entry is durable, or the write is settled in another way.
@@ -19,7 +20,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  3. A record is marked acknowledged before its write is acknowledged.
 //  4. A half never holds more slots than it has room for: a caller asks for room and appends without an await between.
 
-/// <summary>What is known, at an opening, of the writes that no flush covered.</summary>
+/// <summary>Knowledge, at an opening, of the writes that no flush covered.</summary>
 internal enum WriteKnowledge
 {
     /// <summary>All of them are recorded, and the disks still hold what they took.</summary>
@@ -49,7 +50,8 @@ internal sealed unsafe class RecordMemory
     private const ulong SectorsFlag = 1UL << 62;
     private const ulong AcknowledgedFlag = 1UL << 61;
     private const ulong VoidFlag = 1UL << 60;   // the write has failed and was settled: it left nothing that counts
-    private const ulong Flags = ZeroedFlag | SectorsFlag | AcknowledgedFlag | VoidFlag;
+    private const ulong LostFlag = 1UL << 59;   // the block is lost from here on: nothing older counts
+    private const ulong Flags = ZeroedFlag | SectorsFlag | AcknowledgedFlag | VoidFlag | LostFlag;
 
     private readonly IoBuffer _memory;
     private readonly Header* _header;
@@ -57,6 +59,7 @@ internal sealed unsafe class RecordMemory
     private readonly Slot* _slots;
     private readonly int _half;
     private bool _isTakenOver;   // what is in it is of this space's last session
+    private bool _isStarted;
 
     internal RecordMemory(IoBuffer memory)
     {
@@ -106,6 +109,23 @@ internal sealed unsafe class RecordMemory
         return new FoundRecords(_header->Unresolved is >= 0 and <= (int)WriteKnowledge.None ? (WriteKnowledge)_header->Unresolved : WriteKnowledge.None, found);
     }
 
+    /// <summary>The end of the log, or of the ring of a write cache in front, as it was stated last.</summary>
+    internal ref StatedEnds EndsOf(bool isRing) => ref isRing ? ref _header->Ring : ref _header->Log;
+
+    /// <summary>
+    /// Returns the last block of the log that was written, and the last durable one, if the memory is that of a session or of the one after it; else 0: its own
+    /// blocks may be what is missing.
+    /// </summary>
+    internal (ulong Written, ulong Durable) LogEnd(ulong lastSession)
+    {
+        bool isOurs = _header->Magic == Magic
+            && (_header->Session == lastSession || _header->Successor == lastSession || _header->Predecessor == lastSession);
+        return isOurs ? (_header->Log.Written, _header->Log.Durable) : default;
+    }
+
+    /// <summary>Whether what is stated from here on is of the space that the memory is of.</summary>
+    internal bool IsOurs => _isTakenOver || _isStarted;
+
     /// <summary>Names the session that the log is about to continue as: until <see cref="Start"/> records that were taken over count for it, too.</summary>
     internal void NameSuccessor(ulong session)
     {
@@ -117,10 +137,15 @@ internal sealed unsafe class RecordMemory
 
     /// <summary>Starts an empty memory for a session.</summary>
     /// <param name="session">Session of the log.</param>
-    /// <param name="unresolved">What is known of the unflushed writes of earlier sessions, in the regions that are unresolved now.</param>
+    /// <param name="unresolved">Knowledge of the unflushed writes of earlier sessions, in the regions that are unresolved now.</param>
     internal void Start(ulong session, WriteKnowledge unresolved)
     {
+        ulong before = _isTakenOver ? _header->Session : session;
+        StatedEnds log = _isTakenOver ? _header->Log : default;
         Volatile.Write(ref _header->Magic, 0);
+        _header->Predecessor = before;
+        _header->Log = log;
+        _isStarted = true;
         _header->Count0 = _header->Count1 = 0;
         _header->Generation = Generation = 0;
         _header->Session = session;
@@ -133,7 +158,8 @@ internal sealed unsafe class RecordMemory
     internal void EndUnresolved() => Volatile.Write(ref _header->Unresolved, (int)WriteKnowledge.Whole);
 
     /// <summary>
-    /// Records the incarnation of a member disk that is used for the first time. Of one that comes back the first one stays: what it held unflushed may be lost.
+    /// Records the incarnation of a member disk that is used for the first time. Of one that comes back the first incarnation stays: what it held unflushed may
+    /// be lost.
     /// </summary>
     internal void AddDisk(int disk, ulong incarnation)
     {
@@ -152,11 +178,20 @@ internal sealed unsafe class RecordMemory
         }
     }
 
-    /// <summary>Whether a member disk has the incarnation that was recorded: it still holds what it took. One that was not recorded took nothing.</summary>
-    internal bool HasIncarnation(int disk, ulong incarnation)
+    /// <summary>Returns the recorded disks that are there and have another incarnation now: they may have lost what they had not flushed.</summary>
+    /// <param name="incarnationOf">Returns the incarnation of a disk, or null if it is away.</param>
+    internal HashSet<int> FindLostCaches(Func<int, ulong?> incarnationOf)
     {
-        DiskIncarnation* entry = FindDisk(disk);
-        return entry != null && (entry->Disk == 0 || entry->Incarnation == incarnation);
+        HashSet<int> lost = [];
+        for (int i = 0; i < DisksMax && _header->Magic == Magic; i++)
+        {
+            if (_disks[i].Disk != 0 && incarnationOf((int)_disks[i].Disk - 1) is { } now && now != _disks[i].Incarnation)
+            {
+                lost.Add((int)_disks[i].Disk - 1);
+            }
+        }
+
+        return lost;
     }
 
     /// <summary>Forgets the incarnations of all disks.</summary>
@@ -191,22 +226,26 @@ internal sealed unsafe class RecordMemory
         Take(1);
     }
 
+    /// <summary>Records that a block is lost from here on: older records do not count. The caller has made sure of a slot.</summary>
+    internal void AddLost(long block)
+    {
+        _slots[Next(1)] = new Slot { Key = (ulong)block | LostFlag | AcknowledgedFlag };
+        Take(1);
+    }
+
     /// <summary>Marks the write of a recorded block as acknowledged.</summary>
     internal void Acknowledge(int slot) => Volatile.Write(ref _slots[slot].Key, _slots[slot].Key | AcknowledgedFlag);
 
     /// <summary>Voids the record of a block: its write has left nothing that counts.</summary>
     internal void Void(int slot) => Volatile.Write(ref _slots[slot].Key, _slots[slot].Key | VoidFlag);
 
-    /// <summary>Directs further records to the other half, which must be clear: a flush has captured the changed entries.</summary>
+    /// <summary>Directs further records to the other half, and clears it: a flush round has captured the changed entries, the one before is durable.</summary>
     internal void Switch()
     {
         Generation++;
         SetCount(Active, 0);
         Volatile.Write(ref _header->Generation, Generation);
     }
-
-    /// <summary>Clears the older half: the captured entries are durable.</summary>
-    internal void ClearOlder() => SetCount(1 - Active, 0);
 
     private List<WriteRecord> TakeFormer(ulong lastSession)
     {
@@ -247,7 +286,10 @@ internal sealed unsafe class RecordMemory
             {
                 bool isZeroed = (slot->Key & ZeroedFlag) != 0;
                 bool isAcknowledged = isZeroed || (_header->Magic == Magic && (slot->Key & AcknowledgedFlag) != 0);
-                found.Add(new WriteRecord((long)(slot->Key & ~Flags), slot->Checksum, isZeroed, isAcknowledged, sectors));
+                found.Add(new WriteRecord((long)(slot->Key & ~Flags), slot->Checksum, isZeroed, isAcknowledged, sectors)
+                {
+                    IsLost = _header->Magic == Magic && (slot->Key & LostFlag) != 0,
+                });
             }
         }
     }
@@ -288,9 +330,10 @@ internal sealed unsafe class RecordMemory
         internal int Count1;
         internal int Unresolved;   // WriteKnowledge of regions that are unresolved since the start
         internal ulong Successor;
-        internal ulong Reserved0;
-        internal ulong Reserved1;
-        internal ulong Reserved2;
+        internal ulong Predecessor;
+        internal StatedEnds Log;
+        internal StatedEnds Ring;
+        internal ulong Reserved;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -312,4 +355,56 @@ internal sealed unsafe class RecordMemory
 /// <summary>Records that a process left, and what is known of the writes that it did not flush.</summary>
 /// <param name="Knowledge">Whether the records are all of them.</param>
 /// <param name="Records">The records, oldest first.</param>
-internal readonly record struct FoundRecords(WriteKnowledge Knowledge, List<WriteRecord> Records);
+internal readonly record struct FoundRecords(WriteKnowledge Knowledge, List<WriteRecord> Records)
+{
+    /// <summary>Disks that may have lost what they had not flushed; null: none.</summary>
+    internal HashSet<int>? LostCaches { get; init; }
+}
+
+/// <summary>End of a log or ring, as its writer states it in the memory that outlives the process: an end below it is damage, and no torn tail.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal struct StatedEnds
+{
+    /// <summary>Session of the writer.</summary>
+    internal ulong Session;
+
+    /// <summary>Last of what is written on every live copy.</summary>
+    internal ulong Written;
+
+    /// <summary>Last of what is durable there.</summary>
+    internal ulong Durable;
+}
+
+/// <summary>States the end of a log or ring where a later process finds it.</summary>
+/// <param name="memory">The memory; null: there is none.</param>
+/// <param name="isRing">Whether it is that of the ring of a write cache in front, not that of the log.</param>
+internal sealed class EndStatement(RecordMemory? memory, bool isRing)
+{
+    /// <summary>States the end.</summary>
+    internal void State(ulong session, ulong written, ulong durable)
+    {
+        if (memory is { IsOurs: true })
+        {
+            ref StatedEnds ends = ref memory.EndsOf(isRing);
+            (ends.Session, ends.Written, ends.Durable) = (session, written, durable);
+        }
+    }
+
+    /// <summary>Lets only what is durable count, because a disk may have lost what it had not flushed.</summary>
+    internal void RequireDurableOnly()
+    {
+        if (memory is { IsOurs: true })
+        {
+            ref StatedEnds ends = ref memory.EndsOf(isRing);
+            ends.Written = ends.Durable;
+        }
+    }
+
+    /// <summary>Returns the end of what is durable as the writer of a session has stated it; 0: it is not known.</summary>
+    internal ulong Durable(ulong session) =>
+        memory is { IsOurs: true } && memory.EndsOf(isRing) is var ends && ends.Session == session ? ends.Durable : 0;
+
+    /// <summary>Returns the end that the writer of a session has stated; 0: it is not known.</summary>
+    internal ulong Required(ulong session) =>
+        memory is { IsOurs: true } && memory.EndsOf(isRing) is var ends && ends.Session == session ? ends.Written : 0;
+}

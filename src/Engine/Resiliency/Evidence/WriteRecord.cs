@@ -10,7 +10,14 @@ namespace TierSpaces.Engine.Resiliency;
 /// <param name="IsZeroed">The block became never-written here.</param>
 /// <param name="IsAcknowledged">The write was acknowledged, or was about to be. Otherwise it was in flight, or had failed.</param>
 /// <param name="Sectors">Checksums of the sectors written; null where they were not recorded.</param>
-internal readonly record struct WriteRecord(long Block, uint Checksum, bool IsZeroed, bool IsAcknowledged, SectorChecksums? Sectors);
+internal readonly record struct WriteRecord(long Block, uint Checksum, bool IsZeroed, bool IsAcknowledged, SectorChecksums? Sectors)
+{
+    /// <summary>The block is lost from here on, whatever its copies hold.</summary>
+    internal bool IsLost { get; init; }
+
+    /// <summary>Whether the record is of data: neither zeroed nor lost.</summary>
+    internal bool IsData => !IsZeroed && !IsLost;
+}
 
 /// <summary>CRC32C of each 512-byte sector of a block: the unit that a disk may write a part of a block in.</summary>
 [InlineArray(Count)]

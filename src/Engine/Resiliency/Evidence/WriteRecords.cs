@@ -5,8 +5,8 @@ namespace TierSpaces.Engine.Resiliency;
 
 // The records of a space's unflushed writes, as its writes use them.
 //
-// A write begins a record before it is submitted and ends it when it has ended. An ended record stays until a flush round that covers the write is
-// complete. An open record goes with every switch of the halves; so do the records of failed writes, until these are settled.
+// A write begins a record before it is submitted and ends it when it has ended. An ended record stays until the flush round after the one that covers the write
+// begins. An open record goes with every switch of the halves; so do the records of failed writes, until these are settled.
 //
 // Invariants
 //  1. Every write is recorded before it is submitted, and marked acknowledged before it is acknowledged.
@@ -35,6 +35,7 @@ internal sealed class WriteRecords
     {
         (_status, _layout, _shape) = (space.Status, space.Layout, space.Shape);
         _memory = space.Options is { RecordMemory: { } memory, Shape.Checksums: true } ? MemoryIn(memory, _shape) : null;
+        (LogEnd, RingEnd) = (new EndStatement(_memory, isRing: false), new EndStatement(_memory, isRing: true));
     }
 
     internal bool IsKept => _memory is not null;
@@ -129,18 +130,11 @@ internal sealed class WriteRecords
         }
     }
 
-    /// <summary>
-    /// Takes the records of a block back that became never-written. It may have some while it is unlogged, changed since the last capture, or until a running
-    /// flush ends. The caller has made room for a slot.
-    /// </summary>
-    internal void TakeBack(in StripPiece piece, ChecksumPage page, int at, bool isFlushing)
-    {
-        int block = _shape.BlockInPage(piece.SlabOffset) + at;
-        if (page.IsUnlogged(block) || page.IsChanged(block) || isFlushing)
-        {
-            _memory?.AddZeroed(BlockKey(piece) + at);
-        }
-    }
+    /// <summary>Records that a block is never-written from here on: older records of it do not count. The caller has made room for a slot.</summary>
+    internal void Zero(in StripPiece piece, int at) => _memory?.AddZeroed(BlockKey(piece) + at);
+
+    /// <summary>Records that a block is lost from here on: older records of it do not count. The caller has made room for a slot.</summary>
+    internal void Lose(in StripPiece piece, int at) => _memory?.AddLost(BlockKey(piece) + at);
 
     /// <summary>
     /// Directs new records to the other half, open ones included. Until the records of a former process have been judged nothing changes.
@@ -162,15 +156,23 @@ internal sealed class WriteRecords
         }
     }
 
-    internal void ClearOlder()
+    /// <summary>States the end of the integrity log.</summary>
+    internal EndStatement LogEnd { get; }
+
+    /// <summary>States the end of the ring of a write cache in front.</summary>
+    internal EndStatement RingEnd { get; }
+
+    /// <summary>Returns the last block that the log has to have, as far as that is known; 0: it is not.</summary>
+    /// <param name="lastSession">Session of the last block that was found.</param>
+    /// <param name="incarnationOf">Returns the incarnation of a disk, or null if it is away.</param>
+    internal ulong LogEndOf(ulong lastSession, Func<int, ulong?> incarnationOf)
     {
-        if (!_status.IsOpening)
-        {
-            _memory?.ClearOlder();
-        }
+        (ulong written, ulong durable) = _memory?.LogEnd(lastSession) ?? default;
+        return _memory?.FindLostCaches(incarnationOf).Count > 0 ? durable : written;
     }
 
-    internal FoundRecords TakeOver(ulong lastSession, IEnumerable<(int Disk, ulong Incarnation)> disks)
+    /// <summary>Takes over what a process that died has left.</summary>
+    internal FoundRecords TakeOver(ulong lastSession, Func<int, ulong?> incarnationOf)
     {
         if (_memory is not { } memory)
         {
@@ -178,15 +180,22 @@ internal sealed class WriteRecords
         }
 
         FoundRecords found = memory.TakeOver(lastSession);
-        bool lostCaches = found.Knowledge == WriteKnowledge.Whole && disks.Any(disk => !memory.HasIncarnation(disk.Disk, disk.Incarnation));
-        return lostCaches ? found with { Knowledge = WriteKnowledge.CachesLost } : found;
+        HashSet<int> lost = memory.FindLostCaches(incarnationOf);
+        if (lost.Count == 0)
+        {
+            return found;
+        }
+
+        RingEnd.RequireDurableOnly();
+        LogEnd.RequireDurableOnly();
+        return found with { Knowledge = found.Knowledge == WriteKnowledge.Whole ? WriteKnowledge.CachesLost : found.Knowledge, LostCaches = lost };
     }
 
     internal void NameSuccessor(ulong session) => _memory?.NameSuccessor(session);
 
     /// <summary>Starts the records of a session.</summary>
     /// <param name="session">Session of the log.</param>
-    /// <param name="unresolved">What is known of the unflushed writes of earlier sessions, in the regions that are unresolved now.</param>
+    /// <param name="unresolved">Knowledge of the unflushed writes of earlier sessions, in the regions that are unresolved now.</param>
     /// <param name="disks">Members that the space uses.</param>
     internal void Start(ulong session, WriteKnowledge unresolved, IEnumerable<(int Disk, ulong Incarnation)> disks)
     {

@@ -49,7 +49,7 @@ internal sealed class FailedWrites(EngineParts parts)
     /// <summary>Lists a block of which a write has failed. The write is still admitted to its region.</summary>
     /// <param name="row">Row of the block.</param>
     /// <param name="block">The block.</param>
-    /// <param name="record">What the write would have made of it; null without checksums.</param>
+    /// <param name="record">The value that the write would have left; null without checksums.</param>
     /// <param name="hold">Keeps the record of the write open; null where it is not kept.</param>
     /// <param name="index">Number of the block in the record.</param>
     internal void Add(SpaceRow row, in StripPiece block, WriteRecord? record, RecordHold? hold, int index)
@@ -119,7 +119,7 @@ internal sealed class FailedWrites(EngineParts parts)
             await parts.Space.Lane.Delay(RetryNs);
             foreach (FailedBlock listed in _blocks.Values.ToArray())
             {
-                // What was in doubt or lost stays so until a disk has come or gone.
+                // A block in doubt, or a lost one, stays so until a disk has come or gone.
                 bool isWorthIt = listed.TriedAt != parts.Space.Members.Version;
                 if (isWorthIt && parts.Space.Redundancy.IsReadable(
                     listed.Row, listed.Block.Column, listed.Row.RegionOf(listed.Block.Column, listed.Block.SlabOffset)))

@@ -27,6 +27,9 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
     /// <summary>Whether a round is running.</summary>
     internal bool IsRunning { get; private set; }
 
+    /// <summary>Whether a mark of a block that is lost or in doubt is not durable yet.</summary>
+    internal bool HasMarks => changes.HasMarks;
+
     /// <summary>Number of the next round: it covers what has ended before it begins.</summary>
     internal ulong NextRound => clock.Next;
 
@@ -179,7 +182,6 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         {
             log.Journal.NoteDurable(written);
             log.NoteCommitted();
-            records.ClearOlder();
             changes.NoteLogged();
             _follower?.OnRoundEnded();
         }

@@ -60,6 +60,10 @@ internal sealed class ChangedEntries
                 entry.Page.Mark(entry.Block, entry.Checksum);
                 _marks = true;
             }
+            else if (entry.Generation == ChecksumSector.Poisoned)
+            {
+                entry.Page.Poison(entry.Block);
+            }
             else
             {
                 entry.Page.Set(entry.Block, entry.Checksum);

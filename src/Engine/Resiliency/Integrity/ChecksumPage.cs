@@ -168,7 +168,9 @@ internal sealed class ChecksumPage
         NoteChanged(block);
     }
 
-    /// <summary>Marks a block as lost or in doubt: reads return an error until it is written or zeroed, or a copy proves the value with this checksum.</summary>
+    /// <summary>
+    /// Marks a block as lost or in doubt: reads return an error until it is written or zeroed, or a copy proves the value with this checksum.
+    /// </summary>
     internal void Mark(int block, uint checksum)
     {
         _logged.Retain(in _entries);

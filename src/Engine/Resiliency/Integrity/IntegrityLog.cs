@@ -35,7 +35,7 @@ internal sealed class IntegrityLog(Journal journal)
         return sequence;
     }
 
-    internal ulong AppendFound(in StripPiece block, in WriteRecord record)
+    internal ulong AppendFound(in StripPiece block, in WriteRecord record, int pageBlocks)
     {
         if (record.IsZeroed)
         {
@@ -44,12 +44,26 @@ internal sealed class IntegrityLog(Journal journal)
             return zeroed;
         }
 
+        if (record.IsLost)
+        {
+            return AppendLost(block, pageBlocks);
+        }
+
         Span<byte> room = Journal.Reserve(IntegrityRecord.FoundSize, out ulong sequence);
         Span<uint> sectors = stackalloc uint[SectorChecksums.Count];
         record.Sectors?.CopyTo(sectors);
         IntegrityRecord.WriteFound(
             room, block.Row, block.Column, block.SlabOffset / SpaceShape.BlockSize, record.Checksum, record.IsAcknowledged,
             sectors[..(record.Sectors is null ? 0 : sectors.Length)]);
+        return sequence;
+    }
+
+    private ulong AppendLost(in StripPiece block, int pageBlocks)
+    {
+        int number = block.SlabOffset / SpaceShape.BlockSize;
+        Span<byte> room = Journal.Reserve(IntegrityRecord.EntriesHeaderSize + IntegrityRecord.EntrySize, out ulong sequence);
+        IntegrityRecord.WriteEntries(
+            room, block.Row, block.Column, number / pageBlocks, [new IntegrityEntry((ushort)(number % pageBlocks), ChecksumSector.Poisoned, 0)]);
         return sequence;
     }
 

@@ -477,8 +477,8 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
     }
 
     /// <summary>
-    /// Enters what other copies of a page know of its unknown entries: good ones, then stale ones whose entry a good copy of the block matches. What is
-    /// unknown then is poisoned unless a disk with a copy of the page is away.
+    /// Enters what other copies of a page know of its unknown entries: good ones, then stale ones whose entry a good copy of the block matches. Entries
+    /// that are unknown then are poisoned unless a disk with a copy of the page is away.
     /// </summary>
     private async LaneTask<Nothing> LearnKnown(ChecksumPage page, IoBuffer buffer, ushort usable0, ushort usable1, ushort usable2)
     {
@@ -517,8 +517,8 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         ushort[] generations = new ushort[ChecksumSector.Entries];
         for (int sector = 0; sector < ChecksumSector.PerPage; sector++)
         {
-            if (!ChecksumSector.TryRead(
-                ImageOf(buffer, copy).Slice(sector * ChecksumSector.Size, ChecksumSector.Size).Span, PlaceOf(page), sector, out ulong _, checksums, generations))
+            IoBuffer image = ImageOf(buffer, copy).Slice(sector * ChecksumSector.Size, ChecksumSector.Size);
+            if (!ChecksumSector.TryRead(image.Span, PlaceOf(page), sector, out ulong _, checksums, generations))
             {
                 continue;
             }

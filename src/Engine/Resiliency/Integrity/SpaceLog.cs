@@ -78,7 +78,8 @@ internal sealed class SpaceLog(SpaceContext space)
     internal ulong AppendMark(IntegrityKind kind, SpaceRow row, int region) => _log!.AppendMark(
         kind, row.Index, region / SpaceShape.RegionsPerSlab, region % SpaceShape.RegionsPerSlab);
 
-    internal ulong AppendFound(in StripPiece block, in WriteRecord record) => _log!.AppendFound(block, record);
+    internal ulong AppendFound(in StripPiece block, in WriteRecord record) => 
+        _log!.AppendFound(block, record, space.Shape.PageSpan / SpaceShape.BlockSize);
 
     /// <summary>Keeps blocks free for writing so many first writes again.</summary>
     internal void ReserveFor(int records) => _log!.KeepForFound(BlocksFor(records));

@@ -171,10 +171,15 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
     }
 
     /// <summary>
-    /// Judges a block that no good copy gives as its entry says, by all copies that are there: one that misses writes may hold the value still. What is proven
+    /// Judges a block that no good copy gives as its entry says, by all copies that are there: one that misses writes may hold the value still. A proven value
     /// is written to the good copies, durably; else the block is marked and the read is an error.
     /// </summary>
-    internal async LaneTask<IoError> Settle(SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer target)
+    /// <param name="row">The row.</param>
+    /// <param name="block">The block.</param>
+    /// <param name="page">Its page.</param>
+    /// <param name="target">Memory for the block.</param>
+    /// <param name="isAnswer">Whether an error is answered to a client.</param>
+    internal async LaneTask<IoError> Settle(SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer target, bool isAnswer = true)
     {
         int index = parts.Integrity.FirstBlock(block);
         if (!HasReadable(row, block) || page.Generations[index] is ChecksumSector.Poisoned or ChecksumSector.Unknown)
@@ -186,12 +191,17 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         (int answered, int good) = await ReadAllThere(row, block, buffers);
         BlockEvidence evidence = new(
             page.Generations[index], page.Checksums[index], RecordsOf(block), IsAway(row, block.Column), MayAdopt: false);
-        Conclusion conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered));
+        Conclusion conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered & good));
+        if (conclusion.Verdict is Verdict.Lost or Verdict.InDoubt)
+        {
+            conclusion = Judgement.Of(Judgement.WithoutUndecided(evidence), new BlockImages(buffers, BlockSize, 0, answered));
+        }
+
         IoError error = conclusion.Verdict switch
         {
             Verdict.Proven => await TakeProven(row, block, page, buffers, conclusion.Image, answered, good),
             Verdict.NeverWritten => await TakeZeroed(row, block, page),
-            _ => await TakeMark(row, block, page, Judgement.ExpectedChecksum(evidence), good),
+            _ => await TakeMark(row, block, page, Judgement.ExpectedChecksum(evidence), good, isAnswer),
         };
         if (error == IoError.None)
         {
@@ -207,7 +217,8 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
     }
 
     /// <summary>
-    /// Reads a block of a space without checksums of which a write has failed: takes what the first copy that answers holds, and makes the others equal, durably.
+    /// Reads a block of a space without checksums of which a write has failed: takes what the first copy that answers holds, and makes the others equal,
+    /// durably.
     /// </summary>
     internal async LaneTask<IoError> TakeFirst(SpaceRow row, StripPiece block, IoBuffer target)
     {
@@ -321,8 +332,11 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         return error;
     }
 
-    /// <summary>Marks a block that nothing proves. The mark is durable before the error is answered where a stop could lead to another verdict.</summary>
-    private async LaneTask<IoError> TakeMark(SpaceRow row, StripPiece block, ChecksumPage page, uint checksum, int good)
+    /// <summary>
+    /// Marks a block that nothing proves. The mark is durable before the error is answered: a process that does not know it, and a stop of the machine after
+    /// that, could lead to another verdict.
+    /// </summary>
+    private async LaneTask<IoError> TakeMark(SpaceRow row, StripPiece block, ChecksumPage page, uint checksum, int good, bool isAnswer)
     {
         int index = parts.Integrity.FirstBlock(block);
         NoteLost(row, block, good);
@@ -330,10 +344,11 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         {
             page.Mark(index, checksum);
             parts.Changes.NoteMark(page);
-            if (row.Regions[row.RegionOf(block.Column, block.SlabOffset)].MayDiffer)
-            {
-                await parts.Flusher.Flush();
-            }
+        }
+
+        if (isAnswer && parts.Changes.HasMarks)
+        {
+            await parts.Flusher.Flush();
         }
 
         return IoError.Io;

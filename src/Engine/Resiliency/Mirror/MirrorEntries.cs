@@ -66,7 +66,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, Fail
         for (int i = 0; i < count && error == IoError.None; i++)
         {
             row.NoteWritten(row.WrittenBlocks >= 0 && page.Generations[first + i] == ChecksumSector.NeverWritten ? 1 : 0);
-            _records.TakeBack(piece, page, i, parts.Flusher.IsRunning);
+            _records.Lose(piece, i);
             page.Poison(first + i);
         }
 
@@ -127,7 +127,7 @@ internal sealed class MirrorEntries(EngineParts parts, MirrorCopies copies, Fail
             }
 
             row.NoteWritten(row.WrittenBlocks > 0 ? -1 : 0);
-            _records.TakeBack(piece, page, i, parts.Flusher.IsRunning);
+            _records.Zero(piece, i);
             page.Reset(first + i);
         }
     }

@@ -13,7 +13,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Order: write the choice to all copies, flush, log its entry, flush, serve. A block that nothing proves is marked, in the same order.
 //
 // A block that no copy can give is not made up when a copy is rebuilt. In its place the target keeps what it has, which its entry refuses (or, if it
-// matches, it is the right data). Another place gets zeros, and the block its mark before: what lay there is another owner's.
+// matches, it is the right data). Another place gets the bytes as they are, and the block its mark before: what lay there is another owner's.
 
 /// <summary>Resyncs and rebuilds copies of a simple or mirrored space.</summary>
 internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, MirrorReads reads)
@@ -162,10 +162,14 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         IoBuffer buffers = _buffers.Rent(copies.Count * BlockSize);
         (int answered, int good) = await copies.ReadAllThere(row, block, buffers);
         BlockEvidence evidence = EvidenceOf(row, block, page, mayAdopt: false);
-        Conclusion conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered));
-        if (conclusion.Verdict != Verdict.Proven)
+        Conclusion conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered & good));
+        if (conclusion.Verdict is Verdict.Lost or Verdict.InDoubt)
         {
-            // A copy that misses writes is no candidate here: it may hold what is older than the entry.
+            conclusion = Judgement.Of(Judgement.WithoutUndecided(evidence), new BlockImages(buffers, BlockSize, 0, answered));
+        }
+
+        if (conclusion.Verdict is Verdict.Lost or Verdict.InDoubt)
+        {
             evidence = evidence with { MayAdopt = _found.Knowledge == WriteKnowledge.None };
             conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered & good));
         }
@@ -193,7 +197,8 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     }
 
     /// <summary>
-    /// Makes the good copies equal to a value, and enters it where the entry says something else, or where the log has records of the block, which end with that.
+    /// Makes the good copies equal to a value, and enters it where the entry says something else, or where the log has records of the block, which end with
+    /// that.
     /// </summary>
     private async LaneTask<IoError> Take(SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer value, int wrong, ResyncFindings findings)
     {
@@ -217,12 +222,21 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     {
         int index = _integrity.FirstBlock(block);
         copies.NoteLost(row, block, good);
+        WriteRecord? final = evidence.Records is { } records && records.FindLastIndex(static record => record.IsAcknowledged) is >= 0 and var at
+            ? records[at] : null;
+        if (final is { IsLost: true })
+        {
+            page.Pin();   // until logged
+            findings.Entries.Add(new CapturedEntry(page, (ushort)index, ChecksumSector.Poisoned, 0));
+            return;
+        }
+
         if (evidence.Records is not null)
         {
             _found.Keep(row, block);
         }
 
-        bool isKnown = evidence.HasEntry || evidence.Records is { } records && records.Exists(static record => record.IsAcknowledged);
+        bool isKnown = evidence.HasEntry || final is not null;
         uint checksum = Judgement.ExpectedChecksum(evidence);
         if (isKnown && (page.Generations[index] != ChecksumSector.Marked || page.Checksums[index] != checksum))
         {
@@ -275,8 +289,8 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     }
 
     /// <summary>
-    /// Something of the piece is damaged: block by block, healing. A block that no copy has is left as it is in its place, and zeros in another one. A slab
-    /// whose disk is away, and that may have such a block, is not given up for another one.
+    /// Something of the piece is damaged: block by block, healing. A block that no copy has is left as it is in its place, and goes to another one as it is: a
+    /// page that comes back may still prove it. A slab whose disk is away, and that may have such a block, is not given up for another one.
     /// </summary>
     private async LaneTask<IoError> CopyBlocks(SpaceRow row, int position, StripPiece piece, ChecksumPage page, SlabPlace target, IoBuffer buffer)
     {
@@ -292,8 +306,14 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             }
             else if (!isInPlace)
             {
-                part.Span.Clear();
-                error = _members.IsLive(row.Places[position].Disk) ? await WriteTarget(block, target, part) : IoError.Io;
+                SlabPlace source = row.Places[position];
+                bool isThere = await _members.Read(source.Disk, source.DataOffset + block.SlabOffset, part) == IoError.None;
+                if (!isThere)
+                {
+                    part.Span.Clear();
+                }
+
+                error = _members.IsLive(source.Disk) ? await WriteTarget(block, target, part) : IoError.Io;
             }
         }
 
@@ -306,7 +326,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         return await _members.WriteOrEvict(target.Disk, target.DataOffset + piece.SlabOffset, buffer, hasOtherCopy: true);
     }
 
-    /// <summary>What a resync of a region has concluded and not logged yet.</summary>
+    /// <summary>Conclusions of the resync of a region that are not logged yet.</summary>
     private sealed class ResyncFindings
     {
         /// <summary>Values and marks of blocks. The page of each is pinned.</summary>

@@ -157,7 +157,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
         bool isMarked = page.Generations[_integrity.FirstBlock(block)] == ChecksumSector.Marked;
         if (good < 0 || isMarked)
         {
-            bool isSettled = await copies.Settle(row, block, page, buffers.Slice(0, BlockSize)) == IoError.None;
+            bool isSettled = await copies.Settle(row, block, page, buffers.Slice(0, BlockSize), isAnswer: false) == IoError.None;
             findings.NoteHealed(isSettled ? 1 : 0);
             if (!isSettled)
             {

@@ -198,7 +198,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
         return IoError.None;
     }
 
-    /// <summary>What a write that failed would have left.</summary>
+    /// <summary>A write that failed: its record, and the values that it would have left.</summary>
     /// <param name="Ticket">Ticket of its record.</param>
     /// <param name="Checksums">Checksum of each block.</param>
     /// <param name="Source">Its data.</param>

@@ -16,7 +16,7 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. Whole stripes to positions that are all in are not recorded; all records of their stripe are durably void before. Everything else is recorded first.
 //  2. Entries of data and parity change together, those of positions that are out included.
 //  3. Nothing is recorded or written where more positions are out than there are parities: what they hold is needed when they are back.
-//  4. What is written is recorded before it is submitted, until its entries are durable; of a change that failed until it is done again.
+//  4. A strip is recorded before it is written, until its entries are durable; a strip of a change that failed, until the change is done again.
 //  5. A change that has failed is done again by one caller at a time; others that hold a part of its lines wait for that one's end.
 
 /// <summary>Carries out changes of lines of a space with parity.</summary>
@@ -285,7 +285,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
         ChecksumPage page = lines.PageOf(strip);
         for (int i = 0; i < lines.Blocks; i++)
         {
-            TakeBack(lines, strip, i);
+            EndRecords(lines, strip, i, isLost: true);
             NoteFirst(lines, strip, i);
             page.Poison(lines.FirstBlock + i);
         }
@@ -303,7 +303,7 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
             int block = lines.FirstBlock + i;
             if (i < lines.Blocks && page.Generations[block] != ChecksumSector.NeverWritten)
             {
-                TakeBack(lines, strip, i);
+                EndRecords(lines, strip, i, isLost: false);
                 parts.Space.Lost.Remove(piece with { SlabOffset = piece.SlabOffset + (i * SpaceShape.BlockSize), Length = SpaceShape.BlockSize });
                 lines.Row.NoteWritten(lines.Row.WrittenBlocks > 0 ? -1 : 0);
                 page.Reset(block);
@@ -317,11 +317,20 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
         }
     }
 
-    private void TakeBack(ParityStretch lines, int strip, int block)
+    private void EndRecords(ParityStretch lines, int strip, int block, bool isLost)
     {
-        if (!parts.Space.Status.IsOpening)
+        if (parts.Space.Status.IsOpening)
         {
-            _records.TakeBack(lines.PieceOf(strip), lines.PageOf(strip), block, parts.Flusher.IsRunning);
+            return;
+        }
+
+        if (isLost)
+        {
+            _records.Lose(lines.PieceOf(strip), block);
+        }
+        else
+        {
+            _records.Zero(lines.PieceOf(strip), block);
         }
     }
 

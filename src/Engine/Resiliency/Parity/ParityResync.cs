@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Resiliency;
 // Makes the parity of a region that of its data after an unclean stop, and rebuilds positions.
 //
 // Resync, per line:
-//  1. What the process that died had acknowledged is what the entries say from here on: nothing older counts.
+//  1. A value that the process which died had acknowledged becomes the entry: nothing older counts.
 //  2. Data that matches its entries stays. So does data that is another legal value by the records (Judgement), and becomes the entry.
 //  3. If no more blocks of data than there are parities are something else or are out, and the parity found there gives all of them as their entries say, they
 //     are rebuilt. Else what is present is taken as an unflushed write after a stop of the machine; after a death of the process it is marked.
@@ -101,7 +101,8 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
                     return IoError.Io;
                 }
 
-                IoError error = final.IsZeroed ? await EnterZeroed(row, page, _integrity.FirstBlock(block)) : EnterWritten(row, page, _integrity.FirstBlock(block), final);
+                int index = _integrity.FirstBlock(block);
+                IoError error = final.IsZeroed ? await EnterZeroed(row, page, index) : EnterWritten(row, page, index, final);
                 if (error != IoError.None)
                 {
                     return error;
@@ -115,7 +116,13 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
     private IoError EnterWritten(SpaceRow row, ChecksumPage page, int index, in WriteRecord final)
     {
         ushort generation = page.Generations[index];
-        if (page.Checksums[index] != final.Checksum || generation is ChecksumSector.NeverWritten or ChecksumSector.Unknown)
+        if (final.IsLost)
+        {
+            page.Poison(index);
+            parts.Changes.Note(page, 1);
+            _entered = true;
+        }
+        else if (page.Checksums[index] != final.Checksum || generation is ChecksumSector.NeverWritten or ChecksumSector.Unknown)
         {
             row.NoteWritten(row.WrittenBlocks >= 0 && generation == ChecksumSector.NeverWritten ? 1 : 0);
             page.Set(index, final.Checksum);
@@ -505,7 +512,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
 
         if (!isGiven && error == IoError.None && target != row.Places[position])
         {
-            // What lies at the other place is another owner's. A slab whose disk is away may hold what nothing here gives: it is not given up.
+            // The bytes at the other place are another owner's. A slab whose disk is away may hold the block: it is not given up.
             lines[strip].Span.Clear();
             isGiven = _members.IsLive(row.Places[position].Disk);
             error = isGiven ? IoError.None : IoError.Io;

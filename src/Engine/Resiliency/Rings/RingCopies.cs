@@ -72,6 +72,21 @@ internal sealed class RingCopies : ICopies<long>
         }
     }
 
+    /// <summary>Whether a copy that was never marked is on a disk that is away.</summary>
+    internal bool IsCopyAway
+    {
+        get
+        {
+            bool isAway = false;
+            for (int copy = 0; copy < Count && !isAway; copy++)
+            {
+                isAway = !_marked[copy] && !_members.IsLive(DiskOf(copy));
+            }
+
+            return isAway;
+        }
+    }
+
     /// <inheritdoc/>
     public bool IsReadable(long range, int copy) => IsLive(copy);
 

@@ -52,6 +52,9 @@ internal sealed class RingMedium : IJournalMedium
     internal bool HasReturned => _copies.HasReturned;
 
     /// <inheritdoc/>
+    public bool IsCopyAway => _copies.IsCopyAway;
+
+    /// <inheritdoc/>
     public LaneTask<IoError> Read(int copy, long offset, IoBuffer target) => _copies.ReadCopy(offset, copy, target);
 
     /// <inheritdoc/>

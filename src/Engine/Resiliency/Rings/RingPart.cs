@@ -18,6 +18,9 @@ internal sealed class RingPart(RingMedium ring, int first, int blocks) : IJourna
     public int Blocks => blocks;
 
     /// <inheritdoc/>
+    public bool IsCopyAway => ring.IsCopyAway;
+
+    /// <inheritdoc/>
     public LaneTask<IoError> Read(int copy, long offset, IoBuffer target) => ring.Read(copy, _offset + offset, target);
 
     /// <inheritdoc/>

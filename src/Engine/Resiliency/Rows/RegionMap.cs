@@ -23,8 +23,7 @@ namespace TierSpaces.Engine.Resiliency;
 //     alone, whatever the size of the disk; a row without any leaves the list then.
 
 /// <summary>Dirty regions: marking, cleaning, and resync after an unclean stop.</summary>
-internal sealed class RegionMap(
-    SpaceContext space, SpaceLog log, ChangedEntries changes, StaleMap stale, FlushClock clock, SpaceFlusher flusher, ILayoutEngine engine)
+internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale, FlushClock clock, SpaceFlusher flusher, ILayoutEngine engine)
 {
     private const long FullPollNs = 1_000_000;
     private const long CleanMarkMaxNs = 10_000_000_000;   // for which a clean mark waits for another reason to commit
@@ -77,7 +76,7 @@ internal sealed class RegionMap(
                 continue;
             }
 
-            if (changes.HasMarks)
+            if (flusher.HasMarks)
             {
                 IoError flushed = await flusher.Flush();   // in a dirty region a stop may lead to another verdict
                 if (flushed != IoError.None)
