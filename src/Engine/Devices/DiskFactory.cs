@@ -127,6 +127,8 @@ public sealed class DiskFactory : IDiskFactory
     private static (uint Major, uint Minor) NumberOf(OpenedDevice file)
     {
         string[] parts = file.Key.Split(':');
-        return (uint.Parse(parts[1], System.Globalization.CultureInfo.InvariantCulture), uint.Parse(parts[2], System.Globalization.CultureInfo.InvariantCulture));
+        return (Number(parts[1]), Number(parts[2]));
+
+        static uint Number(string text) => uint.Parse(text, System.Globalization.CultureInfo.InvariantCulture);
     }
 }

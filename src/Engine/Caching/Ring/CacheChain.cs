@@ -50,6 +50,7 @@ internal sealed class CacheChain
     private ulong _session;           // that wrote the newest anchor
     private long _linked;             // where the last of them ends
     private uint _linkedChecksum;     // of the last of them
+    private bool _isProbe;            // nothing is written
     private int _typicalBlocks = FarBlocks * Smoothing;   // length of records lately, times the smoothing
     private bool _isFar = true;       // headers are read one by one
 
@@ -98,9 +99,14 @@ internal sealed class CacheChain
     internal static async LaneTask<CacheChain> Recover(
         BufferPool buffers, RingMedium medium, WriteCacheOptions options, long diskBlocks, EndStatement? end, TakeRecord take)
     {
-        CacheChain chain = new(buffers, medium, options);
         medium.NoteUnflushed();
-        bool isStable = await medium.Flush() == IoError.None;   // what is read from here on does not change by itself
+        bool isStable = await medium.FlushThere() == IoError.None;   // what is read from here on does not change by itself
+        if (isStable && medium.IsCopyAway && await IsIncomplete(new CacheChain(buffers, medium, options) { _isProbe = true }, diskBlocks, end))
+        {
+            return new CacheChain(buffers, medium, options) { State = CacheChainState.Incomplete };
+        }
+
+        CacheChain chain = new(buffers, medium, options);
         chain.State = isStable && await chain.FindAnchor(end) ? await chain.Walk(diskBlocks, end, take) : CacheChainState.Unreadable;
         await chain._window.Release();
         await chain._summaries.Release();
@@ -110,6 +116,19 @@ internal sealed class CacheChain
         }
 
         return chain;
+    }
+
+    /// <summary>
+    /// Whether a record is missing that a copy which is away may have. Nothing is written to find that out: a copy that misses a write is stale from then on.
+    /// </summary>
+    private static async LaneTask<bool> IsIncomplete(CacheChain probe, long diskBlocks, EndStatement? end)
+    {
+        bool isIncomplete = await probe.FindAnchor(end) && end?.Required(probe._session) > 0
+            && await probe.Walk(diskBlocks, end, static (_, _, _) => { }) == CacheChainState.Incomplete;
+        await probe._window.Release();
+        await probe._summaries.Release();
+        probe.Summary.Release();
+        return isIncomplete;
     }
 
     /// <summary>Takes a record of the chain.</summary>
@@ -171,10 +190,10 @@ internal sealed class CacheChain
         }
 
         bool isShort = Head < Math.Max(_durable, (long)(end?.Required(_session) ?? 0));
-        state = state == CacheChainState.Recovered && isShort ? _medium.IsCopyAway ? CacheChainState.Incomplete : CacheChainState.Damaged : state;
-        state = state == CacheChainState.Recovered && Head - Tail < _length ? await ClearBehind(record) : state;
+        state = state == CacheChainState.Recovered && isShort ? _isProbe || _medium.IsCopyAway ? CacheChainState.Incomplete : CacheChainState.Damaged : state;
+        state = state == CacheChainState.Recovered && Head - Tail < _length && !_isProbe ? await ClearBehind(record) : state;
         _buffers.Return(record);
-        return state != CacheChainState.Recovered || await _medium.Flush() == IoError.None ? state : CacheChainState.Unreadable;
+        return state != CacheChainState.Recovered || _isProbe || await _medium.Flush() == IoError.None ? state : CacheChainState.Unreadable;
     }
 
     /// <summary>A header that continues the chain: what it says of durability holds for those before it.</summary>
@@ -373,8 +392,8 @@ internal sealed class CacheChain
     }
 
     /// <summary>The record in memory goes to every live copy again: which of them has it already is not asked.</summary>
-    private async LaneTask<bool> MakeWhole(CacheRecord header, IoBuffer record) =>
-        await _medium.Write(CacheRing.OffsetOf(header.Position, _length), record.Slice(0, header.Blocks * CacheRecord.BlockSize)) == IoError.None;
+    private async LaneTask<bool> MakeWhole(CacheRecord header, IoBuffer record) => _isProbe
+        || await _medium.Write(CacheRing.OffsetOf(header.Position, _length), record.Slice(0, header.Blocks * CacheRecord.BlockSize)) == IoError.None;
 
     private readonly record struct FoundHeader(CacheRecord Header, uint Checksum, byte[] Bytes)
     {

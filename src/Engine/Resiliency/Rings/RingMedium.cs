@@ -80,6 +80,18 @@ internal sealed class RingMedium : IJournalMedium
         return await Settle(new CopyOutcome(Copies, version, error0, error1, error2));
     }
 
+    /// <summary>Flushes the copies that are there. One that is away is not marked for it: it may have what the others have lost.</summary>
+    internal async LaneTask<IoError> FlushThere()
+    {
+        IoError error = IoError.None;
+        for (int copy = 0; copy < Copies && error == IoError.None; copy++)
+        {
+            error = await _copies.FlushCopy(copy);
+        }
+
+        return error == IoError.None ? error : await Flush();
+    }
+
     /// <summary>Marks the copies that missed something, durably: what was flushed counts as durable only then.</summary>
     internal LaneTask<IoError> MarkDropped() => _copies.MarkDropped();
 
