@@ -169,6 +169,13 @@ public sealed class Space : IBackingStore, IRepairable
     /// </summary>
     public async LaneTask<IoError> Close()
     {
+        IoError error = await Stop();
+        _records.Detach();
+        return error;
+    }
+
+    private async LaneTask<IoError> Stop()
+    {
         _status.BeginClosing();
         _members.EndServing();
         while (_repair.Mutex.IsHeld || _writeback.IsRunning || _trims.IsRunning || _rows.AnyChanging || _context.Locks.Held > 0)
@@ -369,7 +376,7 @@ public sealed class Space : IBackingStore, IRepairable
             }
         }
 
-        if (_regions.Unresolved == 0)
+        if (_regions.Unresolved == 0 && !_status.IsStopping)
         {
             _records.EndUnresolved();
         }

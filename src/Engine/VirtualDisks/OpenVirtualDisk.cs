@@ -159,9 +159,9 @@ public sealed class OpenVirtualDisk : IMemberFollower, IClientLoad
         _pool.Unfollow(this);
         foreach (OpenPart part in Parts)
         {
-            if (error == IoError.None)
+            if (error == IoError.None && part.Space is { DirtyRegions: 0, UnresolvedRegions: 0 })
             {
-                await _pool.Ask(pool => pool.Environment.State.ReleaseMemory(part.JournalName));   // everything is logged: no first-write record is needed
+                await _pool.Ask(pool => pool.Environment.State.ReleaseMemory(part.JournalName));   // everything is logged and settled: no record is needed
             }
             else
             {

@@ -380,10 +380,15 @@ internal struct StatedEnds
 /// <param name="isRing">Whether it is that of the ring of a write cache in front, not that of the log.</param>
 internal sealed class EndStatement(RecordMemory? memory, bool isRing)
 {
+    private RecordMemory? _memory = memory;
+
+    /// <summary>States nothing from here on.</summary>
+    internal void Detach() => _memory = null;
+
     /// <summary>States the end.</summary>
     internal void State(ulong session, ulong written, ulong durable)
     {
-        if (memory is { IsOurs: true })
+        if (_memory is { IsOurs: true } memory)
         {
             ref StatedEnds ends = ref memory.EndsOf(isRing);
             (ends.Session, ends.Written, ends.Durable) = (session, written, durable);
@@ -393,7 +398,7 @@ internal sealed class EndStatement(RecordMemory? memory, bool isRing)
     /// <summary>Lets only what is durable count, because a disk may have lost what it had not flushed.</summary>
     internal void RequireDurableOnly()
     {
-        if (memory is { IsOurs: true })
+        if (_memory is { IsOurs: true } memory)
         {
             ref StatedEnds ends = ref memory.EndsOf(isRing);
             ends.Written = ends.Durable;
@@ -402,9 +407,9 @@ internal sealed class EndStatement(RecordMemory? memory, bool isRing)
 
     /// <summary>Returns the end of what is durable as the writer of a session has stated it; 0: it is not known.</summary>
     internal ulong Durable(ulong session) =>
-        memory is { IsOurs: true } && memory.EndsOf(isRing) is var ends && ends.Session == session ? ends.Durable : 0;
+        _memory is { IsOurs: true } memory && memory.EndsOf(isRing) is var ends && ends.Session == session ? ends.Durable : 0;
 
     /// <summary>Returns the end that the writer of a session has stated; 0: it is not known.</summary>
     internal ulong Required(ulong session) =>
-        memory is { IsOurs: true } && memory.EndsOf(isRing) is var ends && ends.Session == session ? ends.Written : 0;
+        _memory is { IsOurs: true } memory && memory.EndsOf(isRing) is var ends && ends.Session == session ? ends.Written : 0;
 }

@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. Every write is recorded before it is submitted, and marked acknowledged before it is acknowledged.
 //  2. Records are appended without an await after there was room for them: others that waited for the same room look again.
 //  3. A record that is open is in the active half.
-//  4. Room for a zeroing, and for what a piece may record at most, is asked for before anything of it changes.
+//  4. Nothing reaches the memory after the space is closed.
+//  5. Room for a zeroing, and for what a piece may record at most, is asked for before anything of it changes.
 
 /// <summary>Records the writes of a space. A space without checksums, or whose host has no memory for the records, keeps none.</summary>
 internal sealed class WriteRecords
@@ -25,7 +26,7 @@ internal sealed class WriteRecords
     private readonly SpaceStatus _status;
     private readonly ILayout _layout;
     private readonly SpaceShape _shape;
-    private readonly RecordMemory? _memory;
+    private RecordMemory? _memory;   // null: none is kept, or not any more
     private OpenRecord[] _open = new OpenRecord[16];
     private int _free = None;    // first free entry of _open that was used before
     private int _used;           // entries of _open that were ever used
@@ -81,7 +82,7 @@ internal sealed class WriteRecords
             OpenRecord record = _open[ticket];
             for (int i = 0; i < record.Blocks; i++)
             {
-                _memory!.Acknowledge(record.Slot + (i * RecordMemory.SlotsPerRecord));
+                _memory?.Acknowledge(record.Slot + (i * RecordMemory.SlotsPerRecord));
             }
 
             Release(ticket);
@@ -126,7 +127,7 @@ internal sealed class WriteRecords
         if (ticket != None)
         {
             Invariant.That(index < _open[ticket].Blocks, "A block is voided while the record of its write is open.");
-            _memory!.Void(_open[ticket].Slot + (index * RecordMemory.SlotsPerRecord));
+            _memory?.Void(_open[ticket].Slot + (index * RecordMemory.SlotsPerRecord));
         }
     }
 
@@ -189,6 +190,16 @@ internal sealed class WriteRecords
         RingEnd.RequireDurableOnly();
         LogEnd.RequireDurableOnly();
         return found with { Knowledge = found.Knowledge == WriteKnowledge.Whole ? WriteKnowledge.CachesLost : found.Knowledge, LostCaches = lost };
+    }
+
+    /// <summary>
+    /// Leaves the memory as it is: the space is closed, and a request that ends late, or work in the background, does not reach what another opening uses.
+    /// </summary>
+    internal void Detach()
+    {
+        _memory = null;
+        LogEnd.Detach();
+        RingEnd.Detach();
     }
 
     internal void NameSuccessor(ulong session) => _memory?.NameSuccessor(session);
