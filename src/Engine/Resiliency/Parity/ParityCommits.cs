@@ -72,11 +72,15 @@ internal sealed class ParityCommits(EngineParts parts, ParityStrips strips, Pari
         if (error != IoError.None && parts.Space.Status.Fault == IoError.None)
         {
             Keep(new Failed(lines, change, number));
+            return error;
         }
-        else
+
+        if (error != IoError.None)
         {
-            strips.Return(lines);
+            lines.LeaveRecords();
         }
+
+        strips.Return(lines);
 
         return error;
     }

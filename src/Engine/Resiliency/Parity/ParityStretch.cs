@@ -140,6 +140,9 @@ internal sealed class ParityStretch
         }
     }
 
+    /// <summary>Leaves the records of what was written open: the space has stopped, and the next open of it judges what they say.</summary>
+    internal void LeaveRecords() => Array.Fill(_tickets, WriteRecords.None);
+
     /// <summary>Gives pages and memory back.</summary>
     internal void End()
     {
