@@ -33,9 +33,9 @@ public static class MutantFinder
         "WritePages",
         "WritePageCopies", "WriteSuperblocks", "WriteView", "WriteCopy", "Overwrite", "MarkDirty", "MarkStale", "MarkMissing",
         "ReadBack", "LogTaken", "Resolve", "OnDiskLost", "CommitRow", "Evict", "MakeWhole", "RepeatView", "Settle",
-        "NameCheckpoint", "TrimLog", "Writeback", "FlushForRecords", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy", "FlushDevice",
-        "HoldWriteback", "WritebackEnd", "Lock", "FlushBacking", "FlushRing", "FlushMedium", "FlushThere", "WriteAnchor", "DrainReaders", "Suspend", "RecordLeavers",
-        "WriteLeavers",
+        "NameCheckpoint", "TrimLog", "Writeback", "FlushForRecords", "Heal", "WriteLabels", "ClearAreas", "FlushTarget", "FlushCopy",
+        "FlushDevice", "HoldWriteback", "WritebackEnd", "Lock", "FlushBacking", "FlushRing", "FlushMedium", "FlushThere", "WriteAnchor", "DrainReaders",
+        "Suspend", "RecordLeavers", "WriteLeavers",
         "Retire", "Record", "MarkVoid", "MarkAllVoid", "WriteStrips", "Replay", "EndWrite",
         "OwnRow", "ClearRow", "MarkNotCleared", "WriteCommonEpoch",
     ];
