@@ -44,7 +44,36 @@ public static class Crc32c
     public static uint Compute(ReadOnlySpan<byte> data, uint seed = 0) =>
         HasBothUnits ? ComputeMixed(data, seed, Race.FavoursStreams) : ~OneStream(~seed, data);
 
-    /// <summary>The same by table, for machines without the instruction and as the reference in tests.</summary>
+    /// <summary>
+    /// Checksums of four pieces of one length that follow each other, in the time of one: a stream each. The length of <paramref name="data"/> is a
+    /// multiple of 32 bytes.
+    /// </summary>
+    internal static void ComputeFour(ReadOnlySpan<byte> data, Span<uint> sums)
+    {
+        Invariant.That(data.Length % 32 == 0, "Four pieces of one length are of whole words.");
+        int length = data.Length / 4;
+        if (!Sse42.X64.IsSupported)
+        {
+            for (int i = 0; i < 4; i++)
+            {
+                sums[i] = Compute(data.Slice(i * length, length));
+            }
+
+            return;
+        }
+
+        ref byte word = ref MemoryMarshal.GetReference(data);
+        ulong a = uint.MaxValue, b = uint.MaxValue, c = uint.MaxValue, d = uint.MaxValue;
+        for (int i = 0; i < length; i += 8)
+        {
+            d = Sse42.X64.Crc32(d, Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref word, 3 * length)));
+            word = ref Step(ref word, length, ref a, ref b, ref c);
+        }
+
+        (sums[0], sums[1], sums[2], sums[3]) = (~(uint)a, ~(uint)b, ~(uint)c, ~(uint)d);
+    }
+
+    /// <summary>The same as <see cref="Compute"/> by table, for machines without the instruction and as the reference in tests.</summary>
     internal static uint ComputePortable(ReadOnlySpan<byte> data, uint seed = 0)
     {
         uint crc = ~seed;

@@ -43,6 +43,20 @@ public class Crc32cTests
         }
     }
 
+    [Theory]
+    [InlineData(8)]
+    [InlineData(512)]
+    [InlineData(4096)]
+    public void Four_pieces_have_the_sums_of_each(int length)
+    {
+        byte[] data = new byte[4 * length];
+        new Random(3).NextBytes(data);
+        uint[] sums = new uint[4];
+        Crc32c.ComputeFour(data, sums);
+        Assert.Equal(Enumerable.Range(0, 4).Select(piece => Crc32c.ComputePortable(data.AsSpan(piece * length, length))), sums);
+        Assert.Throws<InvariantException>(() => Crc32c.ComputeFour(data.AsSpan(0, 24), sums));
+    }
+
     [Fact]
     public void A_checksum_continues_where_another_ended()
     {

@@ -34,9 +34,9 @@ internal struct SectorChecksums
     internal static SectorChecksums Of(ReadOnlySpan<byte> block)
     {
         SectorChecksums sectors = default;
-        for (int i = 0; i < Count; i++)
+        for (int i = 0; i < Count; i += 4)
         {
-            sectors[i] = Crc32c.Compute(block.Slice(i * Size, Size));
+            Crc32c.ComputeFour(block.Slice(i * Size, 4 * Size), sectors[i..(i + 4)]);
         }
 
         return sectors;
