@@ -10,7 +10,7 @@ namespace TierSpaces.Fuzz.Targets;
 internal static class FormatTargets
 {
     private const int Slot = 8192;
-    private const int JournalBytes = 64 + (32 * 16);
+    private const int HalfSlots = 16;   // of a record memory
 
     private static readonly PoolBlock s_place = new(Samples.Pool, Samples.Disk, Slot / PoolBlock.Size);
     private static readonly SpaceShape s_parity = new(3, 1, 65536, 1 << 20, true, 1);
@@ -298,7 +298,7 @@ internal static class FormatTargets
         }
     }
 
-    private static byte[] RecordMemoryOf(int first, int second) => NativeCopy.Use(new byte[JournalBytes], memory =>
+    private static byte[] RecordMemoryOf(int first, int second) => NativeCopy.Use(new byte[RecordMemory.SizeFor(HalfSlots)], memory =>
     {
         RecordMemory notes = new(memory);
         notes.Start(9, WriteKnowledge.Whole);
@@ -319,7 +319,7 @@ internal static class FormatTargets
     private static string Notes(byte[] bytes) => NativeCopy.Use(bytes, static memory =>
     {
         List<WriteRecord> notes = new RecordMemory(memory).TakeOver(9).Records;
-        return notes.Count > JournalBytes / 16 ? throw new WrongAnswerException($"{notes.Count} notes in {JournalBytes} bytes") : $"{notes.Count > 0}";
+        return notes.Count > 2 * HalfSlots ? throw new WrongAnswerException($"{notes.Count} notes in {2 * HalfSlots} slots") : $"{notes.Count > 0}";
     });
 
     private static byte[] Signatures()
