@@ -6,7 +6,7 @@ namespace TierSpaces.Engine.Resiliency;
 // One resilient address space: a layout executed over rows of slabs.
 //
 // The space composes its parts and is their face. Rules of order are invariants of the parts: SpaceRequests (requests, rows, locks), RegionMap (dirty regions),
-// PageWriteback (pages and log), SpaceFlusher (flush and first writes), RowMaker (rows), StaleMap and MirrorWrites (positions that miss writes). Each has a
+// PageWriteback (pages and log), SpaceFlusher (flush), RowMaker (rows), StaleMap and MirrorWrites (positions that miss writes). Each has a
 // simulated-crash test.
 
 /// <summary>Executes a layout over the slabs of a pool.</summary>

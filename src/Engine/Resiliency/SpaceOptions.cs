@@ -52,7 +52,7 @@ public sealed record SpaceOptions
     /// <summary>Blocks of 4 KiB at the end of the ring of the integrity log that are the parity journal; 0 without parity.</summary>
     public int ParityJournalBlocks { get; init; }
 
-    /// <summary>Memory that outlives the process, for first writes not yet logged; null when the host has none.</summary>
+    /// <summary>Memory that outlives the process, for records of writes not yet flushed; null when the host has none.</summary>
     public IoBuffer? RecordMemory { get; init; }
 
     /// <summary>Checksum pages kept in memory; each covers up to 2 MiB of data.</summary>

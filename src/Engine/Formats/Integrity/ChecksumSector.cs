@@ -65,6 +65,9 @@ public static class ChecksumSector
     /// <summary>Whether a block with this generation is an error until it is rewritten or proven.</summary>
     public static bool IsMark(ushort generation) => generation >= Unknown;
 
+    /// <summary>Whether an entry with this generation says what its block holds, or has to hold.</summary>
+    public static bool HasValue(ushort generation) => generation is not (NeverWritten or Poisoned or Unknown);
+
     /// <summary>Writes a sector.</summary>
     public static void Write(
         Span<byte> sector, in ChecksumPlace place, int index, ulong sequence, ReadOnlySpan<uint> checksums, ReadOnlySpan<ushort> generations)

@@ -4,7 +4,7 @@ using TierSpaces.Engine.Primitives;
 
 namespace TierSpaces.Engine.Management;
 
-/// <summary>A host state that ends with the process: no witness, no first-write journal of an earlier one.</summary>
+/// <summary>A host state that ends with the process: no witness, no record memory of an earlier one.</summary>
 internal sealed unsafe class ScratchHostState : IHostState
 {
     private readonly Dictionary<string, byte[]> _files = [];

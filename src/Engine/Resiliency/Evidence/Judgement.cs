@@ -77,7 +77,7 @@ internal readonly record struct BlockEvidence(ushort Generation, uint Checksum, 
     internal bool IsMarked => ChecksumSector.IsMark(Generation);
 
     /// <summary>Whether the entry says what the block holds.</summary>
-    internal bool HasEntry => Generation is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned or ChecksumSector.Unknown);
+    internal bool HasEntry => ChecksumSector.HasValue(Generation);
 }
 
 /// <summary>The decision table of recovery.</summary>
@@ -129,15 +129,31 @@ internal static class Judgement
     }
 
     /// <summary>
-    /// Returns the evidence of a copy that misses writes: it may hold the newest value that cannot be undone, and proves nothing that is newer.
+    /// Judges a block by its good copies, and where these prove nothing by all that are there: a copy that misses writes may hold the newest value that cannot
+    /// be undone, and proves nothing that is newer.
     /// </summary>
-    internal static BlockEvidence WithoutUndecided(in BlockEvidence evidence) =>
-        evidence.Records is { } records && FinalOf(records) is var final
-            ? evidence with { Records = final < 0 ? null : [records[final]] } : evidence;
+    /// <param name="evidence">The evidence.</param>
+    /// <param name="buffers">An image of the block from each copy.</param>
+    /// <param name="answered">Copies that were read, bit per copy.</param>
+    /// <param name="good">Copies that miss no write, bit per copy.</param>
+    internal static Conclusion OfCopies(in BlockEvidence evidence, IoBuffer buffers, int answered, int good)
+    {
+        Conclusion conclusion = Of(evidence, new BlockImages(buffers, SpaceShape.BlockSize, 0, answered & good));
+        if (conclusion.Verdict is not (Verdict.Lost or Verdict.InDoubt))
+        {
+            return conclusion;
+        }
+
+        BlockEvidence withoutUndecided = evidence with { Records = Final(evidence) is { } final ? [final] : null };
+        return Of(withoutUndecided, new BlockImages(buffers, SpaceShape.BlockSize, 0, answered));
+    }
+
+    /// <summary>Returns the newest record that cannot be undone; null: the entry is older than all records.</summary>
+    internal static WriteRecord? Final(in BlockEvidence evidence) =>
+        evidence.Records is { } records && FinalOf(records) is >= 0 and var final ? records[final] : null;
 
     /// <summary>Returns the checksum that a marked block is to have: that of the newest value which cannot be undone.</summary>
-    internal static uint ExpectedChecksum(in BlockEvidence evidence) =>
-        evidence.Records is { } records && FinalOf(records) is >= 0 and var final ? records[final].Checksum : evidence.Checksum;
+    internal static uint ExpectedChecksum(in BlockEvidence evidence) => Final(evidence)?.Checksum ?? evidence.Checksum;
 
     /// <summary>Number of the last record that nothing older counts beyond; −1: none.</summary>
     private static int FinalOf(List<WriteRecord> records) => records.FindLastIndex(static record => !record.IsData || record.IsAcknowledged);

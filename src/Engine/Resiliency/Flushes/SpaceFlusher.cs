@@ -153,7 +153,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
     /// <summary>The outcome of a flush; an error when a disk has left that alone held writes which were not flushed.</summary>
     private IoError OrMissed(IoError flushed) => flushed == IoError.None && _members.HasMissedFlush ? IoError.Io : flushed;
 
-    // 1. Capture the entries changed so far; records of first writes go to the other half from here on.
+    // 1. Capture the entries changed so far; records of writes go to the other half from here on.
     // 2. If one of them turns a never-written block into a written one: flush the data first.
     // 3. Append what is still captured (an unmap in between wins) and write the log.
     // 4. One round of flushes over every disk written since the last: data and log.

@@ -19,11 +19,8 @@ internal sealed class IntegrityLog(Journal journal)
     /// <summary>Blocks kept free for writing marks again while the ring is being emptied.</summary>
     internal int Reserve { get; } = Math.Max(4, journal.Blocks / 8);
 
-    /// <summary>Blocks kept free beside them for writing first writes again that are not judged yet.</summary>
-    internal int FoundReserve { get; private set; }
-
-    /// <summary>Keeps blocks free for writing first writes again that are not judged yet.</summary>
-    internal void KeepForFound(int blocks) => FoundReserve = blocks;
+    /// <summary>Blocks kept free beside them for writing records of found writes again that are not judged yet.</summary>
+    internal int FoundReserve { get; set; }
 
     /// <summary>Whether others than the writeback may append <paramref name="blocks"/>.</summary>
     internal bool HasRoom(int blocks) => Journal.FreeBlocks >= Reserve + FoundReserve + blocks;

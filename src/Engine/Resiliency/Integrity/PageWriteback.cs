@@ -8,7 +8,7 @@ namespace TierSpaces.Engine.Resiliency;
 //
 // Invariants
 //  1. An entry reaches the pages on disk only after its log record is durable; the log is trimmed only after the pages are durable and read back
-//     on every copy; the mark of a region still dirty, and a first write that is not judged yet, are written again first.
+//     on every copy; the mark of a region still dirty, and records of found writes that are not judged yet, are written again first.
 //  2. One writeback runs at a time. While a repair, a move or a scrub holds it, none runs.
 //  3. A disk that leaves during a writeback makes it begin again: the pages that it missed are recorded as stale there.
 

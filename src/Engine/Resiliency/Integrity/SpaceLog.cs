@@ -78,13 +78,17 @@ internal sealed class SpaceLog(SpaceContext space)
     internal ulong AppendMark(IntegrityKind kind, SpaceRow row, int region) => _log!.AppendMark(
         kind, row.Index, region / SpaceShape.RegionsPerSlab, region % SpaceShape.RegionsPerSlab);
 
-    internal ulong AppendFound(in StripPiece block, in WriteRecord record) => 
+    internal ulong AppendFound(in StripPiece block, in WriteRecord record) =>
         _log!.AppendFound(block, record, space.Shape.PageSpan / SpaceShape.BlockSize);
 
-    /// <summary>Keeps blocks free for writing so many first writes again.</summary>
-    internal void ReserveFor(int records) => _log!.KeepForFound(BlocksFor(records));
+    /// <summary>Keeps blocks free for writing so many records of found writes again.</summary>
+    internal void ReserveFor(int records)
+    {
+        Invariant.That(records >= 0, "The log has no fewer records of found writes than none.");
+        _log!.FoundReserve = BlocksFor(records);
+    }
 
-    /// <summary>Blocks that so many first writes take at most.</summary>
+    /// <summary>Blocks that so many records of found writes take at most.</summary>
     internal static int BlocksFor(int records) =>
         records == 0 ? 0 : 1 + (records / (JournalBlock.PayloadCapacity / IntegrityRecord.FoundSize));
 

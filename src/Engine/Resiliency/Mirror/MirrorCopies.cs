@@ -191,12 +191,7 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         (int answered, int good) = await ReadAllThere(row, block, buffers);
         BlockEvidence evidence = new(
             page.Generations[index], page.Checksums[index], RecordsOf(block), IsAway(row, block.Column), MayAdopt: false);
-        Conclusion conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered & good));
-        if (conclusion.Verdict is Verdict.Lost or Verdict.InDoubt)
-        {
-            conclusion = Judgement.Of(Judgement.WithoutUndecided(evidence), new BlockImages(buffers, BlockSize, 0, answered));
-        }
-
+        Conclusion conclusion = Judgement.OfCopies(evidence, buffers, answered, good);
         IoError error = conclusion.Verdict switch
         {
             Verdict.Proven => await TakeProven(row, block, page, buffers, conclusion.Image, answered, good),

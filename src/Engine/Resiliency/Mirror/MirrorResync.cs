@@ -133,7 +133,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     private async LaneTask<IoError> ResyncBlock(
         SpaceRow row, StripPiece block, ChecksumPage page, IoBuffer buffers, int stride, int index, int answered, ResyncFindings findings)
     {
-        BlockEvidence evidence = EvidenceOf(row, block, page, mayAdopt: false);
+        BlockEvidence evidence = EvidenceOf(row, block, page);
         if (evidence is { Generation: ChecksumSector.NeverWritten, Records: null })
         {
             return IoError.None;
@@ -161,13 +161,8 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     {
         IoBuffer buffers = _buffers.Rent(copies.Count * BlockSize);
         (int answered, int good) = await copies.ReadAllThere(row, block, buffers);
-        BlockEvidence evidence = EvidenceOf(row, block, page, mayAdopt: false);
-        Conclusion conclusion = Judgement.Of(evidence, new BlockImages(buffers, BlockSize, 0, answered & good));
-        if (conclusion.Verdict is Verdict.Lost or Verdict.InDoubt)
-        {
-            conclusion = Judgement.Of(Judgement.WithoutUndecided(evidence), new BlockImages(buffers, BlockSize, 0, answered));
-        }
-
+        BlockEvidence evidence = EvidenceOf(row, block, page);
+        Conclusion conclusion = Judgement.OfCopies(evidence, buffers, answered, good);
         if (conclusion.Verdict is Verdict.Lost or Verdict.InDoubt)
         {
             evidence = evidence with { MayAdopt = _found.Knowledge == WriteKnowledge.None };
@@ -190,10 +185,10 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         return error;
     }
 
-    private BlockEvidence EvidenceOf(SpaceRow row, in StripPiece block, ChecksumPage page, bool mayAdopt)
+    private BlockEvidence EvidenceOf(SpaceRow row, in StripPiece block, ChecksumPage page)
     {
         int index = _integrity.FirstBlock(block);
-        return new BlockEvidence(page.Generations[index], page.Checksums[index], _found.Of(block), copies.IsAway(row, block.Column), mayAdopt);
+        return new BlockEvidence(page.Generations[index], page.Checksums[index], _found.Of(block), copies.IsAway(row, block.Column), MayAdopt: false);
     }
 
     /// <summary>
@@ -222,8 +217,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     {
         int index = _integrity.FirstBlock(block);
         copies.NoteLost(row, block, good);
-        WriteRecord? final = evidence.Records is { } records && records.FindLastIndex(static record => record.IsAcknowledged) is >= 0 and var at
-            ? records[at] : null;
+        WriteRecord? final = Judgement.Final(evidence);
         if (final is { IsLost: true })
         {
             page.Pin();   // until logged

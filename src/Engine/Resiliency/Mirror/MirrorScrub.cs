@@ -55,7 +55,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
     {
         for (int i = 0; i < data.Length / BlockSize; i++)
         {
-            if (page.Generations[first + i] is ChecksumSector.NeverWritten or ChecksumSector.Poisoned or ChecksumSector.Unknown)
+            if (!ChecksumSector.HasValue(page.Generations[first + i]))
             {
                 continue;
             }
@@ -119,7 +119,7 @@ internal sealed class MirrorScrub(EngineParts parts, MirrorCopies copies)
         for (int at = 0; at < piece.Length && _status.Fault == IoError.None; at += BlockSize)
         {
             StripPiece block = piece with { SlabOffset = piece.SlabOffset + at, Length = BlockSize };
-            if (page.Generations[_integrity.FirstBlock(block)] is not (ChecksumSector.NeverWritten or ChecksumSector.Poisoned or ChecksumSector.Unknown))
+            if (ChecksumSector.HasValue(page.Generations[_integrity.FirstBlock(block)]))
             {
                 await ScrubBlock(row, block, page, buffers, findings);
             }

@@ -102,8 +102,7 @@ internal sealed class MirrorWrites(EngineParts parts, MirrorCopies copies, Faile
         for (int i = 0; i < piece.Length / BlockSize; i++)
         {
             StripPiece block = piece with { SlabOffset = piece.SlabOffset + (i * BlockSize), Length = BlockSize };
-            if (page?.Generations[_integrity.FirstBlock(block)]
-                is ChecksumSector.NeverWritten or ChecksumSector.Poisoned or ChecksumSector.Unknown)
+            if (page is not null && !ChecksumSector.HasValue(page.Generations[_integrity.FirstBlock(block)]))
             {
                 hold?.Void(i);
                 continue;

@@ -27,7 +27,7 @@ internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, Pari
         }
     }
 
-    /// <summary>Whether the journal has decided what a block holds: then no first-write record does.</summary>
+    /// <summary>Whether the journal has decided what a block holds: then no record of a write does.</summary>
     internal bool HasReplayed(StripPiece block) => _replayed.Contains(block);
 
     internal async LaneTask<IoError> Create()

@@ -294,7 +294,8 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             return (IoError.Io, false);
         }
 
-        (IoError error, ulong adopted) = await Adopt(line, unknown & present, taken);
+        IoError error = IoError.None;
+        ulong adopted = await Adopt(line, unknown & present, taken);
         unknown &= ~adopted;
         changed |= adopted;
         for (int strip = 0; strip < line.DataStrips && error == IoError.None; strip++)
@@ -351,7 +352,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
     }
 
     /// <summary>After a stop of the machine: takes what is present for unflushed writes. Returns what was taken.</summary>
-    private async LaneTask<(IoError Error, ulong Adopted)> Adopt(ParityStretch line, ulong which, List<CapturedEntry> taken)
+    private async LaneTask<ulong> Adopt(ParityStretch line, ulong which, List<CapturedEntry> taken)
     {
         ulong adopted = 0;
         for (int strip = 0; strip < line.DataStrips && _found.Knowledge == WriteKnowledge.None; strip++)
@@ -373,7 +374,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             }
         }
 
-        return (IoError.None, adopted);
+        return adopted;
     }
 
     /// <summary>

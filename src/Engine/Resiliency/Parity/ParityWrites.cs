@@ -21,7 +21,7 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips, Parit
     private const int BlockSize = SpaceShape.BlockSize;
     private const int LinesMax = 64 << 10;   // bytes of a strip that one read-modify-write covers
 
-    /// <summary>Most bytes of a strip that are written at once: all strips of these lines are in memory, and in the first-write journal.</summary>
+    /// <summary>Most bytes of a strip that are written at once: all strips of these lines are in memory, and in the record memory.</summary>
     private const int StripMax = 256 << 10;
 
     private readonly SpaceShape _shape = parts.Space.Shape;
@@ -29,10 +29,10 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips, Parit
     private readonly IntegrityStore _integrity = parts.Integrity;
 
     /// <summary>Most bytes of a strip that a recorded change covers.</summary>
-    internal int RecordedMax => Math.Min(Math.Min(LinesMax, commits.StripMax), NotedMax);
+    internal int RecordedMax => Math.Min(Math.Min(LinesMax, commits.StripMax), RecordMemoryMax);
 
-    /// <summary>Most bytes of a strip of which all first writes can be noted at once.</summary>
-    private int NotedMax => (int)Math.Min(StripMax, (long)parts.Records.BlocksMax / _shape.Columns * BlockSize);
+    /// <summary>Most bytes of a strip of which all writes can be recorded at once.</summary>
+    private int RecordMemoryMax => (int)Math.Min(StripMax, (long)parts.Records.BlocksMax / _shape.Columns * BlockSize);
 
     internal async LaneTask<IoError> Write(SpaceRow row, StripPiece piece, IoBuffer source)
     {
@@ -97,7 +97,7 @@ internal sealed class ParityWrites(EngineParts parts, ParityStrips strips, Parit
         for (int within = 0; within < _shape.Interleave && error == IoError.None;)
         {
             // Where a position is out the lines are recorded, so fewer of them are written at once.
-            int length = Math.Min(strips.AreAllIn(row, slabOffset) ? NotedMax : RecordedMax, _shape.Interleave - within);
+            int length = Math.Min(strips.AreAllIn(row, slabOffset) ? RecordMemoryMax : RecordedMax, _shape.Interleave - within);
             error = await WriteStripeLines(row, slabOffset + within, source, within, length);
             within += length;
         }
