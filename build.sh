@@ -16,7 +16,8 @@ Usage: ./build.sh TASK [options]
 
   Build      restore and build everything; bin/ then holds the module's assemblies and bin/host/tierspaces, en-US/ its help
   Package    build, then bin/package/TierSpaces.VERSION.nupkg: the module for a PowerShell repository (Install-PSResource)
-  Test       build, package, then every test; -Long runs them at length; the last line is "N passed, N failed, N skipped"
+  Test       build, package, then the tests of every change; -Full runs every test, -Long at length; the last line is
+             "N passed, N failed, N skipped"
   Demo       build, then the main job: disks, pool, mirror, file system, kill -9, start again, every byte compared
   Bench      build, then the tables of docs/performance.md, measured beside nbdkit, qemu-nbd and fio; -Long takes longer
   Experiment build, then a published experiment again on emulated disks, into docs/experiments; -Name NAME

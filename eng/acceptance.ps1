@@ -1,9 +1,10 @@
-# Runs the acceptance tests and writes "passed failed skipped" to a file, which is what eng/test.sh adds up. With -Package the module
-# comes from that package, installed where nothing of the repository is near; else it is the one of this tree. What failed is named in a
-# file beside that of the counts, .failed at its end.
+# Runs the acceptance tests, all or those of the files in -Path (commas between them), and writes "passed failed skipped" to a
+# file, which is what eng/test.sh adds up. With -Package the module comes from that package, installed where nothing of the
+# repository is near; else it is the one of this tree. What failed is named in a file beside that of the counts, .failed at
+# its end.
 param(
     [Parameter(Mandatory)] [string] $CountsTo,
-    [string[]] $Path = (Join-Path $PSScriptRoot '../tests/Acceptance'),
+    [string] $Path = (Join-Path $PSScriptRoot '../tests/Acceptance'),
     [string] $Package
 )
 
@@ -17,7 +18,7 @@ if ($Package) {
 }
 
 $configuration = New-PesterConfiguration
-$configuration.Run.Path = $Path
+$configuration.Run.Path = $Path -split ','
 $configuration.Run.PassThru = $true
 $configuration.Output.Verbosity = 'Detailed'
 $configuration.Output.RenderMode = 'Plaintext'

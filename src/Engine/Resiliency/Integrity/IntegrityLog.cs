@@ -13,17 +13,18 @@ internal sealed class IntegrityLog(Journal journal)
 {
     private readonly Queue<Pending> _pending = new();
     private readonly IntegrityEntry[] _batch = new IntegrityEntry[256];
+    private int _foundReserve;
 
     internal Journal Journal { get; } = journal;
 
     /// <summary>Blocks kept free for writing marks again while the ring is being emptied.</summary>
     internal int Reserve { get; } = Math.Max(4, journal.Blocks / 8);
 
-    /// <summary>Blocks kept free beside them for writing records of found writes again that are not judged yet.</summary>
-    internal int FoundReserve { get; set; }
-
     /// <summary>Whether others than the writeback may append <paramref name="blocks"/>.</summary>
-    internal bool HasRoom(int blocks) => Journal.FreeBlocks >= Reserve + FoundReserve + blocks;
+    internal bool HasRoom(int blocks) => Journal.FreeBlocks >= Reserve + _foundReserve + blocks;
+
+    /// <summary>Keeps <paramref name="blocks"/> more free, for writing records of found writes again that are not judged yet.</summary>
+    internal void ReserveForFound(int blocks) => _foundReserve = blocks;
 
     internal ulong AppendMark(IntegrityKind kind, int row, int column, int region)
     {

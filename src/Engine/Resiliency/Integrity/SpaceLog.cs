@@ -85,7 +85,7 @@ internal sealed class SpaceLog(SpaceContext space)
     internal void ReserveFor(int records)
     {
         Invariant.That(records >= 0, "The log has no fewer records of found writes than none.");
-        _log!.FoundReserve = BlocksFor(records);
+        _log!.ReserveForFound(BlocksFor(records));
     }
 
     /// <summary>Blocks that so many records of found writes take at most.</summary>
