@@ -160,11 +160,14 @@ internal sealed class ChecksumPage
         NoteChanged(block);
     }
 
-    /// <summary>Marks the data of a block as lost: reads return an error from now on, until the block is written or zeroed.</summary>
-    internal void Poison(int block)
+    /// <summary>
+    /// Marks the data of a block as lost: reads return an error from now on, until the block is written or zeroed, or a disk that was away has the value with
+    /// this checksum; 0: none is known.
+    /// </summary>
+    internal void Poison(int block, uint checksum = 0)
     {
         _logged.Retain(in _entries);
-        _entries.Poison(block);
+        _entries.Poison(block, checksum);
         NoteChanged(block);
     }
 

@@ -28,8 +28,8 @@ internal struct PageEntries
         Load(block, next == ChecksumSector.NeverWritten || ChecksumSector.IsMark(next) ? (ushort)1 : next, checksum);
     }
 
-    /// <summary>Enters that a block is lost.</summary>
-    internal void Poison(int block) => Load(block, ChecksumSector.Poisoned, 0);
+    /// <summary>Enters that a block is lost. A checksum that is not 0 is that of the value which its place may still hold on a disk that is away.</summary>
+    internal void Poison(int block, uint checksum) => Load(block, ChecksumSector.Poisoned, checksum);
 
     /// <summary>Enters that a block is never-written.</summary>
     internal void Reset(int block) => Load(block, ChecksumSector.NeverWritten, 0);

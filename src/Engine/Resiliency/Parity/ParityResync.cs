@@ -14,7 +14,8 @@ namespace TierSpaces.Engine.Resiliency;
 //     are rebuilt. Else what is present is taken as an unflushed write after a stop of the machine; after a death of the process it is marked.
 //  4. Parity is computed from all data of the line, never from what is proven alone. Blocks that are not proven: where nothing of the line changes, it stays
 //     as it is, because its parity may give them when a disk is back. Else, if another parity remains beside them, they are poisoned, so that the line has
-//     redundancy again; if none does, their entries stay, and the parity is poisoned.
+//     redundancy again; if none does, their entries stay, and the parity is poisoned. A poisoned block keeps its checksum: a disk that was away, and has
+//     the value in the block's own place, gives it back when its position is rebuilt.
 //  5. While more disks of the line do not answer than there are parities nothing is decided: the region stays unresolved, a rebuild begins again later.
 // Order: write, flush, log all entries, flush, serve.
 
@@ -303,7 +304,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             error = (rebuilt >> strip & 1) != 0 ? await Overwrite(line, strip) : error;
         }
 
-        if (error != IoError.None || (unknown != 0 && changed == 0))
+        if (error != IoError.None || (unknown != 0 && changed == 0 && !await IsParityUseless(line, unknown)))
         {
             MarkStrips(line, (unknown & present) | line.ParityStrips, taken);
             return (error, rebuilt != 0);   // the parity may give what is not proven when a disk is back
@@ -319,6 +320,30 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         MarkStrips(line, unknown & present, taken);
         strips.PoisonParity(line);
         return (error, true);
+    }
+
+    /// <summary>
+    /// Whether the parity says nothing of the one block that nothing gives: the position of that block is out, and of all others what they hold is known. Then
+    /// only its own disk may have it, and the parity of the rest is of more use.
+    /// </summary>
+    private async LaneTask<bool> IsParityUseless(ParityStretch line, ulong unknown)
+    {
+        if (_shape.Parities < 2 || BitOperations.PopCount(unknown) != 1 || strips.IsIn(line, BitOperations.TrailingZeroCount(unknown)))
+        {
+            return false;
+        }
+
+        for (int parity = line.DataStrips; parity < line.Strips; parity++)
+        {
+            bool isKnown = line.HasPoison(parity)
+                || (strips.IsIn(line, parity) && (await strips.ReadOwn(line, parity) || line.IsFound(parity)));
+            if (!isKnown)
+            {
+                return false;
+            }
+        }
+
+        return true;
     }
 
     /// <summary>Whether the place of a strip holds what a write recorded that is newer than the entry and was in flight: it is in memory then.</summary>
@@ -409,7 +434,8 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             if ((which >> strip & 1) != 0)
             {
                 strips.NoteLost(line, strip);
-                line.PageOf(strip).Poison(line.FirstBlock);
+                ChecksumPage page = line.PageOf(strip);
+                page.Poison(line.FirstBlock, page.Checksums[line.FirstBlock]);
                 parts.Changes.Note(line.PageOf(strip), 1);
                 line.Judge(strip);   // its zeros are what the parity counts now
             }
@@ -487,7 +513,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         }
 
         bool isGiven = lines.IsEmpty(strip) || (isData ? await strips.Give(lines, strip) : await GiveParity(lines, strip));
-        bool isSound = isGiven && !(isData && lines.HasMarkedParity);
+        bool isSound = isGiven && !(isData && (lines.HasMarkedParity || lines.HasPoison(strip)));
         if (!isSound && length > BlockSize)
         {
             strips.Return(lines);
@@ -505,7 +531,8 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             return IoError.Io;
         }
 
-        if (!isSound && isData)
+        error = isData && lines.HasPoison(strip) ? await Revive(lines, strip) : error;
+        if (isData && error == IoError.None && (!isGiven || lines.HasMarkedParity))
         {
             isGiven = isGiven || await strips.ReadStale(lines, strip);
             error = await Mend(lines, strip, isGiven);
@@ -563,6 +590,40 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         }
 
         return error;
+    }
+
+    /// <summary>
+    /// Takes a lost block back whose own disk was away, and has the value that the block had when it was given up; the parity counts it again.
+    /// </summary>
+    private async LaneTask<IoError> Revive(ParityStretch line, int strip)
+    {
+        ChecksumPage page = line.PageOf(strip);
+        uint checksum = page.Checksums[line.FirstBlock];
+        SlabPlace place = line.Row.Places[line.ColumnOf(strip)];
+        if (checksum == 0 || !_members.IsLive(place.Disk))
+        {
+            return IoError.None;
+        }
+
+        IoBuffer there = parts.Space.Lane.Buffers.Rent(BlockSize);
+        bool isRevived = await _members.Read(place.Disk, place.DataOffset + line.SlabOffset, there) == IoError.None
+            && Crc32c.Compute(there.Span) == checksum;
+        for (int other = 0; other < line.DataStrips && isRevived; other++)
+        {
+            isRevived = other == strip || await strips.Give(line, other);   // the parity counts the block as zeros until here
+        }
+
+        if (isRevived)
+        {
+            there.Span.CopyTo(line[strip].Span);
+            line.SetHeld(strip);
+            page.Set(line.FirstBlock, checksum);
+            parts.Changes.Note(page, 1);
+            parts.Space.Lost.Remove(line.PieceOf(strip));
+        }
+
+        parts.Space.Lane.Buffers.Return(there);
+        return isRevived ? await Mend(line, strip, isGiven: true) : IoError.None;
     }
 
     /// <summary>Gives parity from its position, else from all data; poisoned parity becomes good with that.</summary>
