@@ -82,6 +82,11 @@ public sealed class CrashSimulation
             return MemberSimulation.Run(scenario, seed);
         }
 
+        if (scenario.MeetsFaultPairs)
+        {
+            return FaultPairSimulation.Run(scenario, seed);
+        }
+
         if (scenario.Neighbor is not null)
         {
             return LaneSimulation.Run(scenario, seed);

@@ -51,6 +51,8 @@ foreach ((string what, long count) in CrashSimulation.Sometimes)
     Console.WriteLine($"sometimes {what}: {count}");
 }
 
+Console.WriteLine(FaultPair.Summary());
+
 // By seed, whatever the order in which they ended.
 ulong hash = results.OfType<SimulationResult>().Aggregate(0UL, (sum, result) => (sum ^ result.TraceHash) * 1099511628211);
 Console.WriteLine($"{seeds} seeds, {states} crash states, {violations} violations, trace {hash:x16}");

@@ -83,6 +83,9 @@ public sealed class SimSpaceHost(SimLane lane, SpaceShape shape, IDisk[] disks, 
     /// <summary>Whether its eviction, with the marks of what it misses, is not complete; a pool lets no disk return before.</summary>
     public bool IsBeingEvicted(int number) => _evicting.Contains(number);
 
+    /// <summary>Whether a disk is in the view.</summary>
+    public bool IsInView(int number) => !map.Evicted.Contains(number);
+
     /// <summary>The space that evictions are reported to.</summary>
     public Space? Space { get; set; }
 

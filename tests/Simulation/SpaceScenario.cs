@@ -60,6 +60,10 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(2, 2, true, 512, 1) { SlabSize = JoiningSlab }, new(2, 1, false, 4096, 1) { SlabSize = JoiningSlab },
         new(3, 2, true, 4096, 1, CacheBlocks: 64) { SlabSize = JoiningSlab },
         new(1, 2, true, 512, 0, IsWholePool: true) { TierSlices = [24, 8], ScattersWrites = true },
+        new(1, 1, true, 512, 2) { MeetsFaultPairs = true }, new(1, 2, true, 512, 2) { MeetsFaultPairs = true },
+        new(2, 2, true, 4096, 1) { MeetsFaultPairs = true }, new(1, 3, true, 512, 2) { MeetsFaultPairs = true },
+        new(3, 1, true, 512, 1) { Parities = 1, MeetsFaultPairs = true }, new(5, 1, true, 512, 1) { Parities = 2, MeetsFaultPairs = true },
+        new(1, 2, true, 512, 2, CacheBlocks: 64) { MeetsFaultPairs = true }, new(3, 1, true, 512, 1, CacheBlocks: 64) { Parities = 1, MeetsFaultPairs = true },
     ];
 
     /// <summary>Scenarios that lose one disk more than they can do without; they are tests of their own.</summary>
@@ -112,6 +116,9 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
 
     /// <summary>Whether one disk more leaves than it can do without, before the first ones are whole again (<see cref="LossSimulation"/>).</summary>
     public bool LosesTooMany { get; init; }
+
+    /// <summary>Whether damage meets stops and disks that are away (<see cref="FaultPairSimulation"/>), instead of crashes at every point.</summary>
+    public bool MeetsFaultPairs { get; init; }
 
     /// <summary>Sector of the virtual disk of a whole pool, in bytes: 512 or 4096.</summary>
     public int LogicalSectorSize { get; init; } = 4096;

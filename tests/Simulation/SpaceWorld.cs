@@ -103,6 +103,13 @@ public sealed class SpaceWorld : ISimWorld
         _map.Evict(disk);   // a pool opens without it
     }
 
+    /// <summary>Puts a disk back before the world is opened.</summary>
+    public void BringBack(int disk)
+    {
+        Disks[disk].Pulled = false;
+        _map.Return(disk);
+    }
+
     /// <inheritdoc/>
     public bool CanReturn(int disk) => Disks[disk] is { InFlight: 0, Hung: false } && _map.Evicted.Contains(disk) && !Host.IsBeingEvicted(disk);
 
@@ -144,6 +151,22 @@ public sealed class SpaceWorld : ISimWorld
         }
 
         return new SpaceWorld(_scenario, seed, media, _map.Clone(), _state.Snapshot(withMemory: true));
+    }
+
+    /// <summary>
+    /// The world as the same process finds it again after all disks had gone at once, and are back with what they held: nothing was recorded meanwhile, since a
+    /// pool without its disks records nothing.
+    /// </summary>
+    public SpaceWorld LoseAllDisks(ulong seed)
+    {
+        SimSpaceMap map = _map.Clone();
+        foreach (SimDisk disk in Disks)
+        {
+            disk.Pulled = true;
+        }
+
+        Lane.Run(Close());
+        return new SpaceWorld(_scenario, seed, Array.ConvertAll(Disks, disk => disk.Media.Snapshot()), map, _state.Snapshot(withMemory: true));
     }
 
     /// <inheritdoc/>

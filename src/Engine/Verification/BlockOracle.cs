@@ -22,6 +22,7 @@ public sealed class BlockOracle
     private readonly List<ReadBeside> _reads = [];
     private readonly Dictionary<long, List<uint>> _rejected;   // by sector: requests that failed may have been carried out there all the same
     private long _issues;                       // requests issued so far
+    private readonly bool[] _isUncertain;       // sectors that were neither read nor written since a power cut: what was acknowledged may be gone
     private Issued[]?[]? _afterKill;          // stricter: what a crash of the process alone may leave; dropped at a power cut
 
     /// <summary>A store of zeros.</summary>
@@ -29,6 +30,7 @@ public sealed class BlockOracle
     {
         _rejected = [];
         _acknowledged = new uint[length / Sector];
+        _isUncertain = new bool[_acknowledged.Length];
         _allowed = new Issued[_acknowledged.Length][];
         Array.Fill(_allowed, s_blank);
     }
@@ -37,6 +39,7 @@ public sealed class BlockOracle
     {
         _acknowledged = (uint[])other._acknowledged.Clone();
         _allowed = (Issued[][])other._allowed.Clone();
+        _isUncertain = (bool[])other._isUncertain.Clone();
         _inFlight = [.. other._inFlight];
         _rejected = other._rejected.ToDictionary(pair => pair.Key, pair => new List<uint>(pair.Value));
         _afterKill = (Issued[]?[]?)other._afterKill?.Clone();
@@ -124,6 +127,7 @@ public sealed class BlockOracle
             if (acknowledged)
             {
                 _acknowledged[i] = value;
+                _isUncertain[i] = false;
                 _rejected.Remove(i);
                 _lost.Remove(i);
             }
@@ -212,7 +216,7 @@ public sealed class BlockOracle
             }
 
             kept.AddRange((_rejected.GetValueOrDefault(i) ?? s_none).Select(static value => new Issued(value, 0)));
-            _afterKill[i] = [.. kept];
+            _afterKill[i] = _isUncertain[i] ? null : [.. kept];
         }
 
         _inFlight.Clear();
@@ -225,6 +229,7 @@ public sealed class BlockOracle
     public void PowerCut(bool ofDisksAlone = false)
     {
         _afterKill = null;
+        Array.Fill(_isUncertain, true);
         _inFlight.Clear();
         MayBeTorn |= ofDisksAlone;
     }
@@ -260,6 +265,37 @@ public sealed class BlockOracle
         }
 
         return null;
+    }
+
+    /// <summary>Whether data may be read after a crash. Nothing is recorded.</summary>
+    internal bool Allows(long offset, ReadOnlySpan<byte> data)
+    {
+        bool allows = true;
+        for (int at = 0; at < data.Length && allows; at += Sector)
+        {
+            long index = (offset + at) / Sector;
+            Issued[] allowed = MissesDisk && IsWholeStripeUnflushed(index) ? _allowed[index] : _afterKill?[index] ?? _allowed[index];
+            allows = false;
+            for (int i = 0; i < allowed.Length && !allows; i++)
+            {
+                allows = Holds(data.Slice(at, Sector), index, allowed[i].Value);
+            }
+        }
+
+        return allows;
+    }
+
+    /// <summary>Whether data is what the last flush, or the last observation, made durable.</summary>
+    internal bool IsDurable(long offset, ReadOnlySpan<byte> data)
+    {
+        bool isDurable = true;
+        for (int at = 0; at < data.Length && isDurable; at += Sector)
+        {
+            long index = (offset + at) / Sector;
+            isDurable = Holds(data.Slice(at, Sector), index, _allowed[index][0].Value);
+        }
+
+        return isDurable;
     }
 
     /// <summary>While serving, a sector that nothing is writing reads as its last acknowledged value, or as one that was refused since.</summary>
@@ -367,6 +403,7 @@ public sealed class BlockOracle
     {
         _allowed[index] = [new Issued(value, 0)];
         _acknowledged[index] = value;
+        _isUncertain[index] = false;
         _rejected.Remove(index);
         if (_afterKill is not null)
         {

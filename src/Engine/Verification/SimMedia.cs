@@ -151,9 +151,18 @@ public sealed class SimMedia
             return;
         }
 
-        long sector = written[random.Next(written.Length)];
-        byte[] rotten = (byte[])Find(sector)!.Clone();
-        rotten[random.Next(rotten.Length)] ^= (byte)(1 << random.Next(8));
+        Change(written[random.Next(written.Length)] * SectorSize, sector =>
+        {
+            sector[random.Next(sector.Length)] ^= (byte)(1 << random.Next(8));
+            return sector;
+        });
+    }
+
+    /// <summary>Changes a sector behind the engine's back, wherever its newest contents are; what is cached stays so.</summary>
+    internal void Change(long offset, Func<byte[], byte[]> change)
+    {
+        long sector = offset / SectorSize;
+        byte[] rotten = change((byte[])(Find(sector) ?? new byte[SectorSize]).Clone());
         int newest = _cache.FindLastIndex(write => sector >= write.FirstSector && sector < write.FirstSector + write.Sectors.Length);
         if (newest < 0)
         {

@@ -213,6 +213,21 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
     /// <summary>Flushes the store.</summary>
     public async LaneTask<Nothing> FlushAll()
     {
+        IoError error = await TryFlush();
+        if (error != IoError.None && (!MayHang() || !IsOfHang(error)))
+        {
+            report("flush", error.ToString());
+        }
+
+        return default;
+    }
+
+    /// <summary>Writes a range. Returns the answer.</summary>
+    internal LaneTask<IoError> WriteAt(long offset, int length) => WriteOne((offset, length), WriteFlags.None);
+
+    /// <summary>Flushes the store. Returns the answer.</summary>
+    internal async LaneTask<IoError> TryFlush()
+    {
         (uint[] Values, long Issues) begun = oracle.BeginFlush();
         List<(long First, int Count, uint Value)> inFlight = oracle.InFlight();
         IoError error = await world.Store.Flush();
@@ -221,12 +236,8 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
             oracle.EndFlush(begun, inFlight);
             Flushes++;
         }
-        else if (!MayHang() || !IsOfHang(error))
-        {
-            report("flush", error.ToString());
-        }
 
-        return default;
+        return error;
     }
 
     private async LaneTask<IoError> WriteOne((long Offset, long Length) range, WriteFlags flags)

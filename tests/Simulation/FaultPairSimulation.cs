@@ -1,0 +1,844 @@
+using TierSpaces.Engine.Formats;
+using TierSpaces.Engine.Primitives;
+using TierSpaces.Engine.Resiliency;
+using TierSpaces.Engine.Resiliency.Layouts;
+using TierSpaces.Engine.Verification;
+
+namespace TierSpaces.Simulation;
+
+// A space that meets two faults: damage, and a stop with or without disks that are away, while something is going on (FaultPair). After the stop it is opened,
+// read, written beside the damage, often stopped once more, and in the end all disks come back.
+//
+// Checked, with oracle and disks:
+//  1. A value is one of those that may be read. Only after a power cut may a damaged block be what one of its copies holds, and only where no copy that is
+//     there has its durable value.
+//  2. An error needs a reason: more of the positions of its block are damaged, away, or lack its last write than there is redundancy. So the value of a block
+//     that a disk away holds is there once the disk is.
+//  3. A verdict stays: a value is no other value and no error later, an error no value, unless a disk comes back or the block is written.
+//  4. A world does not open, or stops to serve, only where more copies of a log, a ring or a page are damaged or away than there may be.
+
+/// <summary>Runs one seed of a space that meets pairs of faults.</summary>
+internal sealed class FaultPairSimulation
+{
+    private const int Block = 4096;
+    private const int PairsPerSeed = 10;
+    private const long Second = 1_000_000_000;
+
+    private readonly SpaceScenario _scenario;
+    private readonly FaultPair _pair;
+    private readonly Random _random;
+    private readonly string _seed;
+    private readonly SpaceShape _shape;
+    private readonly int _blocks;
+    private readonly BlockOracle _oracle;
+    private readonly HashSet<int>[] _lacks;          // by block: disks that lack its last write; with parity, a write of its line
+    private readonly bool[] _unflushed;
+    private readonly bool[] _isNew;                  // by block: written since the last stop
+    private readonly bool[] _isError;                // by block: read as an error last
+    private readonly Dictionary<int, byte[]> _adopted = [];
+    private readonly HashSet<int> _gone = [];        // disks that are away
+    private readonly List<string> _story = [];
+    private readonly HashSet<int> _hurt = [];        // blocks that the damage covers
+    private bool _hurtsAll;                          // the damage is of a log, a ring or a page
+    private int _hurtDisk = -1;
+    private bool _wasCut;
+    private WorldStop _lastStop;
+    private bool _isClosed;                          // it does not open any more
+    private readonly HashSet<int> _unprovable = [];  // blocks whose value nothing has any more, whatever comes back
+    private readonly HashSet<int> _badBefore = [];   // blocks that were lost before an unflushed write
+    private bool _hasReturned;                       // a disk has come back since every block was read
+    private bool _isRead;                            // every block was read since the last stop
+    private SpaceWorld _world;
+    private VerifiedLoad _load;
+    private long _states;
+
+    private FaultPairSimulation(SpaceScenario scenario, in FaultPair pair, Random random, string seed)
+    {
+        _scenario = scenario;
+        _pair = pair;
+        _random = random;
+        _seed = seed;
+        _shape = scenario.Shape;
+        _blocks = (int)(scenario.Length / Block);
+        HashSet<int>[] byLine = [.. Enumerable.Range(0, _blocks).Select(static _ => new HashSet<int>())];
+        _lacks = scenario.Parities == 0 ? byLine : [.. Enumerable.Range(0, _blocks).Select(block => byLine[FirstOfLine(block)])];
+        _unflushed = new bool[_blocks];
+        _isError = new bool[_blocks];
+        _isNew = new bool[_blocks];
+        _oracle = new BlockOracle(scenario.Length)
+        {
+            StripeBytes = scenario.Parities > 0 ? _shape.DataColumns * _shape.Interleave : 0,
+            GathersStripes = scenario is { Parities: > 0, CacheBlocks: > 0 },
+        };
+        _world = SpaceWorld.New(scenario, (ulong)random.Next());
+        _load = NewLoad(0);
+    }
+
+    private string? Violation { get; set; }
+
+    private SimLane Lane => _world.Lane;
+
+    internal static SimulationResult Run(SpaceScenario scenario, ulong seed)
+    {
+        Random random = new((int)seed);
+        long states = 0;
+        ulong trace = 0;
+        string? violation = null;
+        for (int i = 0; i < PairsPerSeed && violation is null; i++)
+        {
+            FaultPair pair = FaultPair.Choose(scenario, random);
+            FaultPairSimulation simulation = new(scenario, pair, new Random(random.Next()), $"seed {seed}, {i}");
+            try
+            {
+                simulation.Drive();
+            }
+            catch (Exception error)
+            {
+                simulation.Report("exception", error.ToString());
+            }
+
+            pair.NoteMet(LayoutName(scenario));
+            trace = (trace ^ simulation.Lane.TraceHash) * 1099511628211;
+            simulation._world.Release();
+            states += simulation._states;
+            violation = simulation.Violation;
+        }
+
+        return new SimulationResult(states, violation, trace);
+    }
+
+    private static string LayoutName(SpaceScenario scenario) =>
+        $"{(scenario.Parities == 2 ? "dual parity" : scenario.Parities == 1 ? "parity" : scenario.Copies == 1 ? "simple" : $"{scenario.Copies} copies")}"
+        + $"{(scenario.Columns > 1 && scenario.Parities == 0 ? ", two columns" : "")}{(scenario.CacheBlocks > 0 ? ", cache" : "")}";
+
+    private void Drive()
+    {
+        if (Lane.Run(_world.Open(isNew: true)) is { Length: > 0 } rejected)
+        {
+            Report("creation", rejected);
+            return;
+        }
+
+        Write(24 + _random.Next(24));
+        Flush();
+        if (_random.Next(2) == 0)
+        {
+            Lane.Advance(60 * Second);   // regions are clean, pages written
+        }
+
+        int target = ChooseTarget();
+        _story.Clear();
+        Tell($"block {target} on {string.Join(",", PlacesOf(target).Select(static place => place.Disk))}");
+        if (_pair.Away is Absence.UsedUp or Absence.BackBefore)
+        {
+            LeaveBefore(target);
+        }
+
+        WriteBlock(target + _random.Next(2));
+        Write(_random.Next(6));
+        if (_random.Next(2) == 0)
+        {
+            Flush();
+        }
+
+        Lane.Advance(Second / 4);   // the ends of logs and rings are stated
+        Damage(target);
+        if (_random.Next(2) == 0 && Violation is null)
+        {
+            ReadBlock("read after the damage", target, isFirst: false, mayHeal: true);
+        }
+
+        NoteUnprovable();
+        Work(target);
+        StopAndOpen(_pair.Stop, target, "opened");
+        if (Violation is null && !_isClosed && _random.Next(2) == 0)
+        {
+            WriteBlock(target ^ 1);
+            Work(target);
+            StopAndOpen((WorldStop)_random.Next(5), target, "opened again");
+        }
+
+        if (Violation is null && !_isClosed)
+        {
+            ComeBack();
+        }
+
+        if (Violation is null && !_isClosed)
+        {
+            StopAndOpen((WorldStop)_random.Next(5), target, "whole, opened again");
+        }
+    }
+
+    /// <summary>A block that was written, of which some disk holds the data.</summary>
+    private int ChooseTarget()
+    {
+        byte[] found = new byte[Block];
+        int start = _random.Next(_blocks);
+        for (int i = 0; i < _blocks; i++)
+        {
+            int block = (start + i) % _blocks;
+            if (_world.Host.Row(RowOf(block)) is not null && PlacesOf(block).Any(place => IsWritten(place, found)))
+            {
+                return block;
+            }
+        }
+
+        return 0;
+
+        bool IsWritten((int Disk, long Offset) place, byte[] data)
+        {
+            _world.Disks[place.Disk].Media.Read(place.Offset, data);
+            return _oracle.Allows(0, data) || data.AsSpan().ContainsAnyExcept((byte)0);
+        }
+    }
+
+    private void LeaveBefore(int target)
+    {
+        int[] disks = [.. PlacesOf(target).Select(static place => place.Disk).Distinct().OrderBy(_ => _random.Next())];
+        int count = _pair.Away == Absence.UsedUp ? Math.Min(_scenario.Redundancy, disks.Length) : 1;
+        for (int i = 0; i < count; i++)
+        {
+            Leave(disks[i]);
+        }
+
+        Write(1 + _random.Next(8));
+        Flush();
+        if (_pair.Away == Absence.BackBefore)
+        {
+            Return(disks[0]);
+            bool isWhole = _random.Next(2) == 0 && Lane.Run(_world.Spaces.Resync(new SimPacer(Lane))) == RepairEnd.Done && _world.Spaces.BytesToResync == 0;
+            MadeWhole(isWhole);
+        }
+    }
+
+    /// <summary>A disk leaves while the world serves.</summary>
+    private void Leave(int disk)
+    {
+        Tell($"{disk} leaves");
+        _world.Disks[disk].Pulled = true;
+        _gone.Add(disk);
+        Lane.Run(_world.Host.Evict(disk, "it was pulled"));
+        if (_scenario.CacheBlocks > 0)
+        {
+            Lane.Advance(Second);
+        }
+    }
+
+    private void Return(int disk)
+    {
+        Lane.PumpWhile(() => _world.Disks[disk].InFlight > 0 || _world.Host.IsBeingEvicted(disk), 60 * Second);
+        Tell($"{disk} returns");
+        string rejected = Lane.Run(_world.Return(disk));
+        if (rejected.Length > 0)
+        {
+            Report("return", rejected);
+        }
+
+        _gone.Remove(disk);
+        _hasReturned = true;
+    }
+
+    private void NoteUnprovable()
+    {
+        for (int block = 0; block < _blocks; block++)
+        {
+            HashSet<int> lacking = [.. _lacks[block]];
+            lacking.IntersectWith(PlacesOf(block).Select(static place => place.Disk));
+            if (lacking.Count + (IsHurt(block) && !lacking.Contains(_hurtDisk) ? 1 : 0) > _scenario.Redundancy)
+            {
+                _unprovable.Add(block);
+            }
+        }
+    }
+
+    private void MadeWhole(bool isWhole)
+    {
+        for (int block = 0; block < _blocks && isWhole; block++)
+        {
+            if (!MayBeError(block))
+            {
+                _lacks[block].IntersectWith(_gone);
+            }
+        }
+    }
+
+    private void Damage(int target)
+    {
+        (int Disk, long Offset)[] there = [.. PlacesOf(target).Where(place => !_world.Disks[place.Disk].Pulled && !_lacks[target].Contains(place.Disk))];
+        if (there.Length == 0)
+        {
+            return;
+        }
+
+        (int disk, long offset) = there[_random.Next(there.Length)];
+        _hurtDisk = disk;
+        Tell($"damage on {disk}");
+        SimMedia media = _world.Disks[disk].Media;
+        switch (_pair.Fault)
+        {
+            case PlantedFault.Bit:
+                FlipBit(media, offset + _random.Next(Block));
+                _hurt.Add(target);
+                break;
+            case PlantedFault.Block:
+                Garble(media, offset);
+                _hurt.Add(target);
+                break;
+            case PlantedFault.Stale:
+                byte[] before = new byte[Block];
+                media.Read(offset, before);
+                WriteBlock(target);
+                Put(media, offset, before);
+                _hurt.Add(target);
+                break;
+            case PlantedFault.FailedWrite:
+                _world.Disks[disk].WriteFails = (at, length) => at <= offset && offset < at + length;
+                _hurt.Add(target);
+                WriteBlock(target);
+                _world.Disks[disk].WriteFails = null;
+                Garble(media, offset);
+                _hurt.Add(target);
+                NoteGone();
+                break;
+            case PlantedFault.PageSector:
+                SlabPlace slab = _world.Host.Row(RowOf(target))!.Places.First(place => place.Disk == disk);
+                FlipBit(media, slab.PagesOffset + _random.Next(Block));
+                _hurtsAll = true;
+                break;
+            case PlantedFault.LogBlock:
+                DamageRing(Enumerable.Range(0, Math.Max(2, _scenario.Redundancy + 1)), 0, _scenario.Parities > 0 ? 1 : 0, JournalBlock.Size);
+                break;
+            default:
+                int ring = _scenario.Parities > 0 ? 2 : 1;
+                DamageRing(Enumerable.Range(0, _scenario.CacheCopies), ring, ring, Block);
+                break;
+        }
+    }
+
+    /// <summary>Damages a block of a log or ring that was written; the newest one most of the time.</summary>
+    private void DamageRing(IEnumerable<int> disks, int firstSlab, int lastSlab, int size)
+    {
+        int[] there = [.. disks.Where(disk => !_world.Disks[disk].Pulled)];
+        if (there.Length == 0)
+        {
+            return;
+        }
+
+        _hurtDisk = there[_random.Next(there.Length)];
+        SimMedia media = _world.Disks[_hurtDisk].Media;
+        byte[] block = new byte[size];
+        List<(ulong Sequence, long Offset)> found = [];
+        for (int slab = firstSlab; slab <= lastSlab; slab++)
+        {
+            SlabPlace place = SimSpaceHost.Place(_shape, _hurtDisk, slab);
+            for (long at = place.PagesOffset; at < place.PagesOffset + SimSpaceHost.Stride(_shape); at += size)
+            {
+                media.Read(at, block);
+                bool isForeign = BitConverter.ToUInt32(block) >> 16 == 0xF0E1;
+                if (!isForeign && block.AsSpan().ContainsAnyExcept((byte)0))
+                {
+                    found.Add((BitConverter.ToUInt64(block.AsSpan(32)), at));
+                }
+            }
+        }
+
+        if (found.Count > 0)
+        {
+            long at = _random.Next(3) > 0 && _pair.Fault == PlantedFault.LogBlock ? found.Max().Offset : found[_random.Next(found.Count)].Offset;
+            FlipBit(media, at + _random.Next(size));
+            _hurtsAll = true;
+        }
+    }
+
+    private void Work(int target)
+    {
+        if (Violation is not null)
+        {
+            return;
+        }
+
+        switch (_pair.Work)
+        {
+            case Meanwhile.WriteNear:
+                WriteBlock(target ^ 1);
+                break;
+            case Meanwhile.Move or Meanwhile.Rebuild:
+                Tell("moves");
+                for (int i = 0; i < 4; i++)
+                {
+                    _world.MoveSome(new SimPacer(Lane)).Forget();
+                    RunSome();
+                }
+
+                break;
+            case Meanwhile.Resync:
+                if (_gone.Count > 0 && _world.CanReturn(_gone.First()))
+                {
+                    Return(_gone.First());
+                }
+
+                Tell("resync begins");
+                _world.Spaces.Resync(new SimPacer(Lane)).Forget();
+                RunSome();
+                break;
+            case Meanwhile.Destage:
+                Lane.Advance(_random.Next(40) * Second / 100);
+                break;
+            default:
+                break;
+        }
+    }
+
+    private void RunSome()
+    {
+        for (int steps = _random.Next(3) == 0 ? 5000 : _random.Next(120); steps > 0 && Lane.Step(); steps--)
+        {
+        }
+    }
+
+    private void StopAndOpen(WorldStop stop, int target, string where)
+    {
+        if (Violation is not null)
+        {
+            return;
+        }
+
+        ulong seed = (ulong)_random.Next();
+        NoteGone();
+        _lastStop = stop;
+        SpaceWorld next;
+        switch (stop)
+        {
+            case WorldStop.Stop:
+                IoError closed = Lane.Run(_world.Close());
+                if (closed != IoError.None && !MayFail())
+                {
+                    Report(where, $"close: {closed} {_world.FaultReason}");
+                }
+
+                next = (SpaceWorld)(closed == IoError.None ? _world.Fork(seed) : _world.Kill(seed, () => true));
+                _oracle.ProcessCrash();
+                break;
+            case WorldStop.Reopening:
+                next = _world.LoseAllDisks(seed);
+                _oracle.ProcessCrash();
+                break;
+            case WorldStop.LostCaches:
+                next = (SpaceWorld)_world.Cut(seed, KeptWrites.Random(_random), keepsMemory: true);
+                _oracle.PowerCut(ofDisksAlone: true);
+                break;
+            case WorldStop.PowerCut:
+                next = (SpaceWorld)_world.Cut(seed, KeptWrites.Random(_random));
+                _oracle.PowerCut();
+                _wasCut = true;
+                break;
+            default:
+                next = (SpaceWorld)_world.Kill(seed, () => _random.Next(2) == 0);
+                _oracle.ProcessCrash();
+                break;
+        }
+
+        _states++;
+        Tell($"{stop}, gone {string.Join(",", _gone)}");
+        foreach (int disk in _gone)
+        {
+            next.Remove(disk);
+        }
+
+        if (_gone.Count == 0 && _pair.Away is Absence.One or Absence.BackAfter && where == "opened")
+        {
+            int[] others = [.. PlacesOf(target).Select(static place => place.Disk).Where(disk => disk != _hurtDisk)];
+            int away = others.Length > 0 ? others[_random.Next(others.Length)] : PlacesOf(target)[0].Disk;
+            Tell($"{away} removed");
+            next.Remove(away);
+            _gone.Add(away);
+        }
+
+        for (int block = 0; block < _blocks; block++)
+        {
+            if (_unflushed[block])
+            {
+                _lacks[block].UnionWith(_gone);   // what they have not flushed is gone once they come back
+            }
+        }
+
+        NoteUnprovable();
+        if (stop is WorldStop.PowerCut or WorldStop.LostCaches)
+        {
+            _unprovable.UnionWith(_badBefore);   // the write that made them good again may be gone
+        }
+
+        _oracle.MissesDisk |= _gone.Count > 0;
+        _world.Release();
+        _world = next;
+        Open(where);
+    }
+
+    private void Open(string where)
+    {
+        _isRead = false;
+        Array.Clear(_isNew);
+        NoteGone();
+        string rejected = Lane.Run(_world.Open(isNew: false));
+        if (rejected.Length > 0)
+        {
+            if (!MayFail())
+            {
+                Report(where, $"does not open: {rejected}");
+                return;
+            }
+
+            CrashSimulation.Count("fault pair: does not open until a disk is back");
+            OpenWithAll($"{where}, with all disks");
+            return;
+        }
+
+        _load = NewLoad(_load.LastValue);
+        ReadAll(where);
+        ReadAll($"{where}, read again");
+        if (_pair.Away == Absence.BackAfter && _gone.Count > 0 && Violation is null)
+        {
+            ComeBack();
+        }
+    }
+
+    /// <summary>A space that does not open without a disk is opened with it, as a host does when the disk is back.</summary>
+    private void OpenWithAll(string where)
+    {
+        SpaceWorld next = (SpaceWorld)_world.Fork((ulong)_random.Next());
+        for (int disk = 0; disk < _world.Disks.Length; disk++)
+        {
+            next.BringBack(disk);
+        }
+
+        _gone.Clear();
+        _world.Release();
+        _world = next;
+        string rejected = Lane.Run(_world.Open(isNew: false));
+        if (rejected.Length > 0)
+        {
+            // No copy of the log is whole any more: what the damaged block alone held cannot be told from the rest.
+            CrashSimulation.Count(_pair.Fault == PlantedFault.LogBlock, "fault pair: the only current copy of a log is damaged");
+            _isClosed = true;
+            if (_pair.Fault != PlantedFault.LogBlock)
+            {
+                Report(where, $"does not open: {rejected}");
+            }
+
+            return;
+        }
+
+        _load = NewLoad(_load.LastValue);
+        Resync(where);
+        ReadAll(where, mayHeal: true);
+    }
+
+    private void ComeBack()
+    {
+        bool any = _gone.Count > 0 || _world.Spaces.BytesToResync > 0;   // or is back, and not asked yet
+        foreach (int disk in _gone.ToArray())
+        {
+            if (_world.CanReturn(disk))
+            {
+                Return(disk);
+            }
+        }
+
+        Resync("all disks back");
+        ReadAll("all disks back", mayHeal: any);
+        ReadAll("all disks back, read again");
+    }
+
+    private void Resync(string where)
+    {
+        for (int attempt = 0; attempt < 30 && Violation is null && _world.Spaces.BytesToResync > 0; attempt++)
+        {
+            Lane.Run(_world.Spaces.Resync(new SimPacer(Lane)));
+            Lane.Advance(Second);
+        }
+
+        if (Violation is null && _world.Spaces.BytesToResync > 0 && !MayFail() && _gone.Count == 0 && _hurt.Count == 0)
+        {
+            Report(where, $"the repair does not come to an end: {_world.Spaces.BytesToResync} bytes");
+        }
+
+        Tell($"{where}, {_world.Spaces.BytesToResync} bytes to resync");
+        MadeWhole(_world.Spaces.BytesToResync == 0);
+    }
+
+    private void ReadAll(string where, bool mayHeal = false)
+    {
+        NoteGone();
+        for (int block = 0; block < _blocks && Violation is null; block++)
+        {
+            ReadBlock(where, block, isFirst: !_isRead, mayHeal || _hasReturned);
+        }
+
+        _hasReturned = false;
+        _isRead = true;
+    }
+
+    private void ReadBlock(string where, int block, bool isFirst, bool mayHeal)
+    {
+        IoBuffer buffer = Lane.Buffers.Rent(Block);
+        IoError error = Lane.Run(_world.Store.Read((long)block * Block, buffer));
+        byte[] data = buffer.Span.ToArray();
+        Lane.Buffers.Return(buffer);
+        NoteGone();
+        if (error != IoError.None)
+        {
+            bool may = MayBeError(block);
+            CrashSimulation.Count(may, "fault pair: block is an error");
+            if (!may)
+            {
+                Report(where, $"block {block}: {error} {_world.FaultReason}");
+            }
+
+            if (!_isError[block])
+            {
+                Tell($"{where}: {block} is an error");
+            }
+
+            _isError[block] = true;
+            return;
+        }
+
+        bool mayBeProven = isFirst && (_scenario.Parities > 0   // the parity journal may prove a block when it is replayed
+            || (_lastStop is WorldStop.PowerCut or WorldStop.LostCaches && _unflushed[block]));   // an older value is legal again
+        if (_isError[block] && !mayHeal && !mayBeProven)
+        {
+            Report(where, $"block {block} was an error, and is a value without a disk that came back");
+        }
+
+        bool wasError = _isError[block];
+        _isError[block] = false;
+        if (_adopted.TryGetValue(block, out byte[]? adopted))
+        {
+            if (!data.AsSpan().SequenceEqual(adopted))
+            {
+                Report(where, $"block {block} is another value than the one that was taken");
+            }
+
+            return;
+        }
+
+        if (_isNew[block])
+        {
+            if (_oracle.CheckServing((long)block * Block, data) is { } other)
+            {
+                Report(where, $"block {block}: {other}");
+            }
+
+            return;
+        }
+
+        if (!_oracle.Allows((long)block * Block, data) && (isFirst || wasError) && MayAdopt(block, data))
+        {
+            CrashSimulation.Count("fault pair: damaged block taken after a power cut");
+            _adopted[block] = data;
+            return;
+        }
+
+        if (_oracle.Observe((long)block * Block, data) is { } wrong)
+        {
+            Report(where, $"block {block}: {wrong}");
+        }
+    }
+
+    /// <summary>After a power cut a block is what one of its copies holds, where none that is there has its durable value.</summary>
+    private bool MayAdopt(int block, byte[] data)
+    {
+        if (!_wasCut || !IsHurt(block))
+        {
+            return false;
+        }
+
+        bool isThere = false;
+        bool hasDurable = false;
+        byte[] copy = new byte[Block];
+        foreach ((int disk, long offset) in PlacesOf(block))
+        {
+            if (!_gone.Contains(disk))
+            {
+                _world.Disks[disk].Media.Read(offset, copy);
+                isThere |= copy.AsSpan().SequenceEqual(data);
+                hasDurable |= _scenario.Parities == 0 && !_lacks[block].Contains(disk) && _oracle.IsDurable((long)block * Block, copy);
+            }
+        }
+
+        return isThere && !hasDurable;
+    }
+
+    private bool MayBeError(int block)
+    {
+        if (MayFail() || _oracle.TryLose((long)block * Block, Block))
+        {
+            return true;
+        }
+
+        HashSet<int> bad = LackingOf(block);
+        return _unprovable.Contains(block) || bad.Count + (IsHurt(block) && !bad.Contains(_hurtDisk) ? 1 : 0) > _scenario.Redundancy;
+    }
+
+    private bool IsHurt(int block) => _hurt.Any(hurt => hurt == block || (_scenario.Parities > 0 && FirstOfLine(hurt) == FirstOfLine(block)));
+
+    /// <summary>Disks of the positions of a block that are away or lack its last write.</summary>
+    private HashSet<int> LackingOf(int block)
+    {
+        HashSet<int> lacking = [.. _lacks[block]];
+        lacking.UnionWith(_gone);
+        lacking.IntersectWith(PlacesOf(block).Select(static place => place.Disk));
+        return lacking;
+    }
+
+    /// <summary>Whether so many copies of logs, rings or pages are damaged or away that the world need not serve.</summary>
+    private bool MayFail()
+    {
+        int away = _gone.Count + (_lacks.Any(static lacks => lacks.Count > 0) ? _lacks.Max(static lacks => lacks.Count) : 0);
+        bool hasFailed = _pair.Fault == PlantedFault.FailedWrite && _hurtDisk >= 0;   // its disk may leave
+        return ((_hurtsAll || hasFailed) && away + 1 > _scenario.Redundancy) || _gone.Count > Math.Max(1, _scenario.Redundancy);
+    }
+
+    private void NoteGone()
+    {
+        for (int disk = 0; disk < _world.Disks.Length; disk++)
+        {
+            if (_world.Disks[disk].Pulled || !_world.Host.IsInView(disk))
+            {
+                _gone.Add(disk);
+            }
+        }
+
+        for (int block = 0; block < _blocks && _scenario.CacheBlocks > 0; block++)
+        {
+            _lacks[block].UnionWith(_gone);   // it may be written to its home at any time
+        }
+    }
+
+    private void Write(int writes)
+    {
+        for (int i = 0; i < writes && Violation is null; i++)
+        {
+            WriteBlock(_random.Next(_blocks), 1 + _random.Next(6));
+        }
+    }
+
+    private void WriteBlock(int block, int count = 1)
+    {
+        count = Math.Min(count, _blocks - block);
+        if (Violation is not null || block >= _blocks)
+        {
+            return;
+        }
+
+        NoteGone();
+        _badBefore.UnionWith(Enumerable.Range(block, count).Where(MayBeError));
+        IoError error = Lane.Run(_load.WriteAt((long)block * Block, count * Block));
+        NoteGone();
+        if (error != IoError.None && !MayFailToWrite(block, count))
+        {
+            Report("write", $"block {block}: {error} {_world.FaultReason}");
+        }
+
+        Tell($"write {block}{(count > 1 ? $" +{count}" : "")}{(error == IoError.None ? "" : $" {error}")}");
+        for (int written = block; written < block + count; written++)
+        {
+            _unflushed[written] = true;
+            _isNew[written] = true;
+            if (_scenario.Parities == 0)
+            {
+                _lacks[written].Clear();
+            }
+
+            _lacks[written].UnionWith(_gone);
+            _hurt.Remove(error == IoError.None ? written : -1);
+            _unprovable.Remove(error == IoError.None ? written : -1);
+            _adopted.Remove(error == IoError.None ? written : -1);
+            _isError[written] &= error != IoError.None;
+        }
+    }
+
+    private bool MayFailToWrite(int block, int count) =>
+        MayFail() || _scenario.Redundancy == 0 || _gone.Count >= _scenario.Redundancy || Enumerable.Range(block, count).Any(MayBeError);
+
+    private void Flush()
+    {
+        if (Violation is not null)
+        {
+            return;
+        }
+
+        IoError error = Lane.Run(_load.TryFlush());
+        Tell($"flush{(error == IoError.None ? "" : $" {error}")}");
+        NoteGone();
+        if (error == IoError.None)
+        {
+            Array.Clear(_unflushed);
+            _badBefore.Clear();
+        }
+        else if (!MayFail() && _scenario.Redundancy > 0 && _gone.Count < _scenario.Redundancy)
+        {
+            Report("flush", $"{error} {_world.FaultReason}");
+        }
+    }
+
+    private VerifiedLoad NewLoad(uint lastValue) => new(_world, _oracle, _scenario.Length, _shape.RowSize, Block, Report) { LastValue = lastValue };
+
+    private int RowOf(int block) => (int)((long)block * Block / _shape.RowSize);
+
+    /// <summary>Returns the first block of data of the parity line of a block.</summary>
+    private int FirstOfLine(int block)
+    {
+        int perStrip = _shape.Interleave / Block;
+        int perStripe = perStrip * _shape.DataColumns;
+        return (block / perStripe * perStripe) + (block % perStripe % perStrip);
+    }
+
+    private StripPiece PieceOf(int block) => _shape.Parities > 0
+        ? new ParityLayout(_shape).First((long)block * Block, Block) : new MirrorLayout(_shape).First((long)block * Block, Block);
+
+    /// <summary>Where the copies of a block are; with parity all strips of its line, its own first.</summary>
+    private (int Disk, long Offset)[] PlacesOf(int block)
+    {
+        StripPiece piece = PieceOf(block);
+        if (_world.Host.Row(piece.Row) is not { } row)
+        {
+            return [];
+        }
+
+        IEnumerable<int> positions = _shape.Parities > 0
+            ? Enumerable.Range(0, _shape.Columns).Select(i => (piece.Column + i) % _shape.Columns)
+            : Enumerable.Range(piece.Column * _shape.Copies, _shape.Copies);
+        return [.. positions.Select(position => (row.Places[position].Disk, row.Places[position].DataOffset + piece.SlabOffset))];
+    }
+
+    private void Garble(SimMedia media, long offset)
+    {
+        byte[] garbage = new byte[Block];
+        _random.NextBytes(garbage);
+        Put(media, offset, garbage);
+    }
+
+    private void FlipBit(SimMedia media, long offset) => Corrupt(media, offset, sector =>
+    {
+        sector[offset % media.SectorSize] ^= (byte)(1 << _random.Next(8));
+        return sector;
+    });
+
+    private static void Put(SimMedia media, long offset, byte[] data)
+    {
+        for (int at = 0; at < data.Length; at += media.SectorSize)
+        {
+            int start = at;
+            Corrupt(media, offset + at, _ => data[start..(start + media.SectorSize)]);
+        }
+    }
+
+    private static void Corrupt(SimMedia media, long offset, Func<byte[], byte[]> change) => media.Change(offset, change);
+
+    private void Report(string where, string what) =>
+        Violation ??= $"fault pair, {_seed}, {LayoutName(_scenario)}, {_pair}: {where}: {what}; hurt {string.Join(",", _hurt)}{(_hurtsAll ? " all" : "")} "
+            + $"on {_hurtDisk}, gone {string.Join(",", _gone)}; {string.Join("; ", _story)}";
+
+    private void Tell(string what) => _story.Add(what);
+}
