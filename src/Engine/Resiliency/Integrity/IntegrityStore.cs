@@ -382,11 +382,12 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
             NoteUnread(page, newest);
         }
 
-        (s_newest ??= new()).Push(newest);
         if (any && page.HasUnknown)
         {
-            await LearnKnown(page, buffer, usable0, usable1, usable2);
+            await LearnKnown(page, buffer, newest, (usable0, usable1, usable2));
         }
+
+        (s_newest ??= new()).Push(newest);
 
         _buffers.Return(buffer);
         return any;
@@ -477,21 +478,22 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
     }
 
     /// <summary>
-    /// Enters what other copies of a page know of its unknown entries: good ones, then stale ones whose entry a good copy of the block matches. Entries
-    /// that are unknown then are poisoned unless a disk with a copy of the page is away.
+    /// Enters what other copies of a page know of its unknown entries: good ones, stale ones that have missed no page, and others where a good copy of the
+    /// block matches. Entries that are unknown then are poisoned unless a disk with a copy of the page is away.
     /// </summary>
-    private async LaneTask<Nothing> LearnKnown(ChecksumPage page, IoBuffer buffer, ushort usable0, ushort usable1, ushort usable2)
+    private async LaneTask<Nothing> LearnKnown(
+        ChecksumPage page, IoBuffer buffer, ulong[] newest, (ushort Copy0, ushort Copy1, ushort Copy2) usableOn)
     {
         bool isAway = false;
         for (int copy = 0; copy < _layout.PageCopies && page.HasUnknown; copy++)
         {
-            ushort usable = copy switch { 0 => usable0, 1 => usable1, _ => usable2 };
+            ushort usable = copy switch { 0 => usableOn.Copy0, 1 => usableOn.Copy1, _ => usableOn.Copy2 };
             PagePlace place = _layout.PageAt(page.Column, page.Index, copy);
             SlabPlace slab = page.Row.Places[place.Position];
             isAway |= !_members.IsLive(slab.Disk);
             if (_members.IsLive(slab.Disk) && await _members.Read(slab.Disk, slab.OffsetOf(place), ImageOf(buffer, copy)) == IoError.None)
             {
-                await LearnFrom(page, copy, usable, buffer);
+                await LearnFrom(page, copy, usable, newest, buffer);
             }
         }
 
@@ -511,10 +513,11 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
         return default;
     }
 
-    private async LaneTask<Nothing> LearnFrom(ChecksumPage page, int copy, ushort usable, IoBuffer buffer)
+    private async LaneTask<Nothing> LearnFrom(ChecksumPage page, int copy, ushort usable, ulong[] newest, IoBuffer buffer)
     {
         uint[] checksums = new uint[ChecksumSector.Entries];
         ushort[] generations = new ushort[ChecksumSector.Entries];
+        int position = _layout.PageAt(page.Column, page.Index, copy).Position;
         for (int sector = 0; sector < ChecksumSector.PerPage; sector++)
         {
             IoBuffer image = ImageOf(buffer, copy).Slice(sector * ChecksumSector.Size, ChecksumSector.Size);
@@ -530,7 +533,9 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
                 if (page.Generations[block] == ChecksumSector.Unknown && isKnown)
                 {
                     bool isGood = (usable >> RegionOfBlock(page, block) & 1) != 0;
-                    if (isGood || (generations[i] != ChecksumSector.NeverWritten && await HoldsGood(page, block, checksums[i])))
+                    ushort missed = (newest[block] != 0 ? page.Row.StaleWhenMade : page.Row.PagesMissed)[position];   // a marked entry has not changed since
+                    bool isWhole = (missed >> RegionOfBlock(page, block) & 1) == 0;
+                    if (isGood || isWhole || (generations[i] != ChecksumSector.NeverWritten && await HoldsGood(page, block, checksums[i])))
                     {
                         page.Load(block, generations[i], checksums[i]);
                     }

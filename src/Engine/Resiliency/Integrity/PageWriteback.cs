@@ -213,9 +213,21 @@ internal sealed class PageWriteback(SpaceContext space, SpaceLog log, IntegrityS
             log.ApplyDurable();
             IoBuffer image = _buffers.Rent(ChecksumSector.PageSize);
             integrity.Encode(page, image);
+            NoteMissed(page);
             page.Pin();
             written.Add(new WrittenPage(page, log.Journal.Durable, Crc32c.Compute(image.Span)));
             yield return WritePage(page, image);
+        }
+    }
+
+    /// <summary>Records which copies of a page do not get what is about to be written.</summary>
+    private void NoteMissed(ChecksumPage page)
+    {
+        for (int copy = 0; copy < _layout.PageCopies; copy++)
+        {
+            int position = _layout.PageAt(page.Column, page.Index, copy).Position;
+            bool isLive = _members.IsLive(page.Row.Places[position].Disk);
+            page.Row.PagesMissed[position] |= (ushort)(integrity.PageRegions(page.Index) & (isLive ? page.Row.Stale[position] : ushort.MaxValue));
         }
     }
 

@@ -32,6 +32,8 @@ internal sealed class SpaceRow
         Places = (SlabPlace[])map.Places.Clone();
         IsInitialized = map.Initialized;
         Stale = map.Stale;
+        StaleWhenMade = (ushort[])map.Stale.Clone();
+        PagesMissed = (ushort[])map.Stale.Clone();
         StalePending = new ushort[Places.Length];
         StaleClearing = new ushort[Places.Length];
         Missed = new ushort[Places.Length];
@@ -55,6 +57,12 @@ internal sealed class SpaceRow
 
     /// <summary>Per position, the regions that it missed, as durably recorded.</summary>
     internal ushort[] Stale { get; }
+
+    /// <summary>The same when the row was taken from the pool's map, as the last process that had the space left it.</summary>
+    internal ushort[] StaleWhenMade { get; }
+
+    /// <summary>The same, and the regions of checksum pages that were written since without the position.</summary>
+    internal ushort[] PagesMissed { get; }
 
     /// <summary>Per position, the regions being recorded as stale.</summary>
     internal ushort[] StalePending { get; }
