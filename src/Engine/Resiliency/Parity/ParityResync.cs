@@ -535,7 +535,8 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         if (isData && error == IoError.None && (!isGiven || lines.HasMarkedParity))
         {
             isGiven = isGiven || await strips.ReadStale(lines, strip);
-            error = await Mend(lines, strip, isGiven);
+            bool mayBeGivenUp = isGiven || Array.TrueForAll(row.Places, place => _members.IsLive(place.Disk));   // none is away that may give it
+            error = mayBeGivenUp ? await Mend(lines, strip, isGiven) : error;
         }
 
         if (!isGiven && error == IoError.None && target != row.Places[position])

@@ -183,6 +183,13 @@ internal sealed class ParityStretch
 
     internal void SetSilent(int strip) => Silent |= 1UL << strip;
 
+    /// <summary>Takes back that a strip was read.</summary>
+    internal void Forget(int strip)
+    {
+        Held &= ~(1UL << strip);
+        Found &= ~(1UL << strip);
+    }
+
     internal void SetHeld(int strip)
     {
         Held |= 1UL << strip;

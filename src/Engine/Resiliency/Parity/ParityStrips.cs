@@ -78,8 +78,16 @@ internal sealed class ParityStrips(EngineParts parts)
     }
 
     /// <summary>Reads a strip from a position that misses writes, if its disk is there. Returns whether it matches its entries all the same.</summary>
-    internal async LaneTask<bool> ReadStale(ParityStretch lines, int strip) =>
-        _members.IsLive(lines.Row.Places[lines.ColumnOf(strip)].Disk) && await ReadPlace(lines, strip);
+    internal async LaneTask<bool> ReadStale(ParityStretch lines, int strip)
+    {
+        bool matches = _members.IsLive(lines.Row.Places[lines.ColumnOf(strip)].Disk) && await ReadPlace(lines, strip);
+        if (!matches)
+        {
+            lines.Forget(strip);   // what it holds is older than its entries, and counts for nothing
+        }
+
+        return matches;
+    }
 
     private async LaneTask<bool> ReadPlace(ParityStretch lines, int strip)
     {
@@ -123,8 +131,29 @@ internal sealed class ParityStrips(EngineParts parts)
         return default;
     }
 
-    /// <summary>Rebuilds a strip of data from the others, whatever its position holds.</summary>
-    internal async LaneTask<bool> Rebuild(ParityStretch lines, int strip)
+    /// <summary>
+    /// Rebuilds a strip of data from the others, whatever its position holds. Where that fails, positions that miss writes count as well, the strip's own
+    /// included, as far as they match their entries.
+    /// </summary>
+    internal async LaneTask<bool> Rebuild(ParityStretch lines, int strip) =>
+        await RebuildFromGood(lines, strip) || (await AddStale(lines) && (lines.IsHeld(strip) || await RebuildFromGood(lines, strip)));
+
+    /// <summary>Reads the strips of positions that miss writes and whose disks are there. Returns whether one of them matches its entries.</summary>
+    private async LaneTask<bool> AddStale(ParityStretch lines)
+    {
+        bool hasAny = false;
+        for (int strip = 0; strip < lines.Strips; strip++)
+        {
+            if (!lines.IsHeld(strip) && !lines.HasMark(strip) && !IsIn(lines, strip))
+            {
+                hasAny |= await ReadStale(lines, strip);
+            }
+        }
+
+        return hasAny;
+    }
+
+    private async LaneTask<bool> RebuildFromGood(ParityStretch lines, int strip)
     {
         await ReadOthers(lines, strip);
         int other = -1;   // one more strip of data that its position does not give
