@@ -30,6 +30,8 @@ public sealed class Journal
     private int _blockUsed;          // payload bytes used in the open block; −1: no open block
     private uint _previousChecksum;  // of block Written
     private ulong _tailAnnounced;    // Tail as the last sealed block carries it
+    private ulong _stated;           // Durable as the last sealed block carries it
+    private ulong _newestPayload;    // last sealed block that is not empty
     private bool _writing;
     private bool _flushing;
     private IoError _error;
@@ -192,6 +194,19 @@ public sealed class Journal
         RequireOrder();
     }
 
+    /// <summary>
+    /// Whether the newest durable block with a payload is stated by no other one: if it is damaged, a recovery takes it for a torn tail.
+    /// </summary>
+    public bool HasUnstatedEnd => _newestPayload > _stated && _newestPayload <= Durable;
+
+    /// <summary>States the newest durable block with an empty one behind it, which is made durable.</summary>
+    public async LaneTask<IoError> StateEnd()
+    {
+        _blockUsed = -1;
+        Reserve(0, out ulong sequence);
+        return await Commit(sequence);
+    }
+
     /// <summary>Makes the tail durable, with an empty block when nothing else carries it.</summary>
     public async LaneTask<IoError> CommitTail()
     {
@@ -277,6 +292,8 @@ public sealed class Journal
                 _owner, Session, sequence, Math.Min(Durable, sequence - 1), Math.Min(Tail, sequence), _previousChecksum, group.Lengths[i]);
             Invariant.That(header.Durable < sequence && header.Tail <= sequence, "A block states only what was durable before it.");
             _previousChecksum = header.Seal(group.Block(i));
+            _stated = header.Durable;
+            _newestPayload = group.Lengths[i] > 0 ? sequence : _newestPayload;
             if (header.Tail != _tailAnnounced)
             {
                 _tailAnnounced = header.Tail;

@@ -51,6 +51,9 @@ public sealed class JournalRecovery
     /// <summary>The journal, ready to take more, when recovered.</summary>
     public Journal? Journal { get; private set; }
 
+    /// <summary>Whether blocks behind the last one, which the writer has stated elsewhere, are on no copy.</summary>
+    public bool HasLostEnd { get; private set; }
+
     /// <summary>Session of the last block: who wrote last.</summary>
     public ulong LastSession { get; private set; }
 
@@ -87,7 +90,8 @@ public sealed class JournalRecovery
             return recovery;
         }
 
-        if (statedEnd?.Invoke(chain[^1].Header.Session) > chain[^1].Header.Sequence && medium.IsCopyAway)
+        recovery.HasLostEnd = statedEnd?.Invoke(chain[^1].Header.Session) > chain[^1].Header.Sequence;
+        if (recovery.HasLostEnd && medium.IsCopyAway)
         {
             recovery.State = JournalState.Incomplete;
             return recovery;

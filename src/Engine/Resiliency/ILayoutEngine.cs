@@ -68,6 +68,9 @@ internal interface ILayoutEngine
     /// <summary>Whether <see cref="Open"/> has decided what a block holds: then no record of a write does.</summary>
     bool HasDecided(in StripPiece block) => false;
 
+    /// <summary>Whether the engine is about to write to a journal of its own, with no request under way.</summary>
+    bool IsStating => false;
+
     /// <summary>
     /// Makes the positions of a part of a region agree after an unclean stop, durably, and judges the writes of a process that died
     /// (<see cref="FoundWrites"/>).

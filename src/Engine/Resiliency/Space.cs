@@ -178,7 +178,8 @@ public sealed class Space : IBackingStore, IRepairable
     {
         _status.BeginClosing();
         _members.EndServing();
-        while (_repair.Mutex.IsHeld || _writeback.IsRunning || _trims.IsRunning || _rows.AnyChanging || _context.Locks.Held > 0)
+        while (_repair.Mutex.IsHeld || _writeback.IsRunning || _trims.IsRunning || _rows.AnyChanging || _context.Locks.Held > 0
+            || _log.IsStating || _engine.IsStating)
         {
             await _context.Lane.Delay(DrainPollNs);
         }

@@ -90,10 +90,11 @@ internal sealed class SpaceOpening(
         journal.WriteAs(recovery.LastSession);
         log.Use(journal);
         changes.BoundBy(journal);
+        FoundRecords left = records.TakeOver(recovery.LastSession, IncarnationOf);
         IoError error;
         try
         {
-            error = await Replay(recovery.Records);
+            error = await Replay(recovery, left);
         }
         catch (InvalidDataException damage)
         {
@@ -107,7 +108,7 @@ internal sealed class SpaceOpening(
             return default;
         }
 
-        error = error == IoError.None ? await TakeFoundWrites(recovery.LastSession) : error;
+        error = error == IoError.None ? await TakeFoundWrites(left) : error;
         if (error != IoError.None)
         {
             _status.Fail(error, "the integrity log could not be replayed");
@@ -174,14 +175,35 @@ internal sealed class SpaceOpening(
         }
     }
 
-    private LaneTask<IoError> Replay(IReadOnlyList<(ulong Sequence, byte[] Payload)> blocks)
+    private LaneTask<IoError> Replay(JournalRecovery recovery, in FoundRecords left)
     {
-        foreach ((ulong sequence, byte[] payload) in blocks)
+        foreach ((ulong sequence, byte[] payload) in recovery.Records)
         {
             ReplayBlock(sequence, payload);
         }
 
+        foreach (WriteRecord record in recovery.HasLostEnd ? left.Records : [])
+        {
+            MarkAgain(record.Block);
+        }
+
         return stale.MarkMissingAtOpen();
+    }
+
+    /// <summary>Marks the region of a recorded write: its mark may have been in a block that the log has lost.</summary>
+    private void MarkAgain(long block)
+    {
+        if (!records.IsWithin(block, _rows.Count) || _rows[records.PieceOf(block).Row] is not { IsInitialized: true } row)
+        {
+            return;
+        }
+
+        StripPiece piece = records.PieceOf(block);
+        int region = row.RegionOf(piece.Column, piece.SlabOffset);
+        if (!row.Regions[region].IsUnresolved && log.Journal.FreeBlocks > 1)
+        {
+            regions.Replay(row, region, log.AppendMark(IntegrityKind.Dirty, row, region));
+        }
     }
 
     private void ReplayBlock(ulong sequence, ReadOnlySpan<byte> payload)
@@ -253,9 +275,8 @@ internal sealed class SpaceOpening(
     }
 
     /// <summary>Takes over the writes that a process which died left. Writes that are not appended to the log after this are judged.</summary>
-    private async LaneTask<IoError> TakeFoundWrites(ulong lastSession)
+    private async LaneTask<IoError> TakeFoundWrites(FoundRecords left)
     {
-        FoundRecords left = records.TakeOver(lastSession, IncarnationOf);
         found.Add(left);
         found.RemoveForeign(engine);
         List<StripPiece> without = found.Append();   // durable with the first block of this session

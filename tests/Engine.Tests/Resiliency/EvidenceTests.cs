@@ -243,6 +243,37 @@ public sealed class EvidenceTests
         first.Opened(killed).AssertFullOf(0, At);
     }
 
+    // The mark of the region was in that block.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void First_writes_are_known_where_every_copy_of_the_log_has_lost_their_mark(int copies)
+    {
+        ScrubWorld first = Settled(copies);
+        int place = 2 * first.RowLength;
+        first.Put(place, Block);
+        SpaceWorld killed = Kill(first);
+        RotNewestLogBlock(killed, disk: 0);
+        RotNewestLogBlock(killed, disk: 1);
+        first.Opened(killed).AssertReads(place, Block);
+    }
+
+    // Nothing is in memory after a power cut: a second durable block says that the damaged one was durable.
+    [Fact]
+    public void After_a_power_cut_the_damaged_end_of_the_log_is_no_torn_tail()
+    {
+        ScrubWorld first = Settled(2);
+        first.Unmap(At, Block);
+        Assert.Equal(IoError.None, first.Lane.Run(first.Space.Flush()));
+        first.Lane.Advance(Second);
+        SpaceWorld cut = (SpaceWorld)first.World.Cut(3, (_, _, _) => true);
+        RotNewestLogBlock(cut, disk: 1, hasPayload: true);
+        SpaceWorld without = (SpaceWorld)cut.Fork(5);
+        without.Remove(0);
+        Assert.Contains("the integrity log is damaged", without.Lane.Run(without.Open(isNew: false)), StringComparison.Ordinal);
+        first.Opened((SpaceWorld)cut.Fork(6)).AssertFullOf(0, At);
+    }
+
     [Fact]
     public void Nothing_is_lost_or_in_doubt_without_a_fault()
     {
@@ -258,7 +289,7 @@ public sealed class EvidenceTests
         Assert.Equal(0, world.Reported(DiskFinding.Lost));
     }
 
-    private static void RotNewestLogBlock(SpaceWorld world, int disk)
+    private static void RotNewestLogBlock(SpaceWorld world, int disk, bool hasPayload = false)
     {
         SlabPlace place = SimSpaceHost.Place(new SpaceScenario(1, 2, true, 512, 3).Shape, disk, 0);
         byte[] block = new byte[JournalBlock.Size];
@@ -269,7 +300,7 @@ public sealed class EvidenceTests
             {
                 world.Disks[disk].Media.Read(at, block);
                 if (JournalBlock.TryRead(block, new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), out JournalBlock header, out uint _)
-                    && header.Sequence > newest.Sequence)
+                    && header.Sequence > newest.Sequence && (!hasPayload || header.PayloadLength > 0))
                 {
                     newest = (header.Sequence, at);
                 }

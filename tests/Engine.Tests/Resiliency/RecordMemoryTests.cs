@@ -137,12 +137,12 @@ public sealed class RecordMemoryTests : IDisposable
     public void The_end_of_the_log_is_known_over_a_process()
     {
         IoBuffer memory = Filled();
-        EndStatement end = new(new RecordMemory(memory), isRing: false);
+        EndStatement end = new(new RecordMemory(memory), StatedRing.Log);
         end.State(9, 7, 6);
         Assert.Equal((0ul, 0ul), new RecordMemory(memory).LogEnd(9));   // of a memory that is not known to be its own it says nothing
         RecordMemory opening = new(memory);
         opening.TakeOver(9);
-        new EndStatement(opening, isRing: false).State(9, 7, 6);
+        new EndStatement(opening, StatedRing.Log).State(9, 7, 6);
         Assert.Equal((7ul, 6ul), new RecordMemory(memory).LogEnd(9));
         Assert.Equal((0ul, 0ul), new RecordMemory(memory).LogEnd(8));
         opening.Start(10, WriteKnowledge.Whole);
@@ -155,7 +155,7 @@ public sealed class RecordMemoryTests : IDisposable
     {
         RecordMemory memory = new(Memory());
         memory.Start(9, WriteKnowledge.Whole);
-        EndStatement end = new(memory, isRing: true);
+        EndStatement end = new(memory, StatedRing.Cache);
         end.State(77, 20, 12);
         Assert.Equal(20ul, end.Required(77));
         Assert.Equal(0ul, end.Required(78));

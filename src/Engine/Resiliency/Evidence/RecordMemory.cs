@@ -42,7 +42,7 @@ internal sealed unsafe class RecordMemory
     /// <summary>Most member disks of a space whose incarnations are kept; of one beyond it is assumed that it lost its cache.</summary>
     internal const int DisksMax = 512;
 
-    private const ulong Magic = 0x33455455_4F4E5354;
+    private const ulong Magic = 0x34455455_4F4E5354;
     private const ulong SectorsMagic = 0x32455455_4F4E5354;   // first writes alone, no acknowledged marks, a short header
     private const ulong FirstMagic = 0x31455455_4F4E5354;     // the same, one slot per record, without checksums of sectors
     private const int FormerHeaderSize = 32;
@@ -86,7 +86,9 @@ internal sealed unsafe class RecordMemory
     /// <summary>Bytes of a memory whose halves have so many slots.</summary>
     internal static int SizeFor(int slots) => SlotsOffset + (2 * slots * sizeof(Slot));
 
-    /// <summary>Returns what a process of the session that wrote the log last has left.</summary>
+    /// <summary>
+    /// Returns what a process of the session that wrote the log last has left, or of the one after it: the log may have lost all of its blocks.
+    /// </summary>
     /// <param name="lastSession">Session of the last block of the log.</param>
     internal FoundRecords TakeOver(ulong lastSession)
     {
@@ -95,7 +97,7 @@ internal sealed unsafe class RecordMemory
             return new FoundRecords(WriteKnowledge.None, TakeFormer(lastSession));
         }
 
-        if (_header->Magic != Magic || (_header->Session != lastSession && _header->Successor != lastSession)
+        if (_header->Magic != Magic || (_header->Session != lastSession && _header->Successor != lastSession && _header->Predecessor != lastSession)
             || (uint)Count(0) > (uint)_half || (uint)Count(1) > (uint)_half)
         {
             return new FoundRecords(WriteKnowledge.None, []);   // of another session, or foreign: a half never holds more slots than it has room for
@@ -109,8 +111,19 @@ internal sealed unsafe class RecordMemory
         return new FoundRecords(_header->Unresolved is >= 0 and <= (int)WriteKnowledge.None ? (WriteKnowledge)_header->Unresolved : WriteKnowledge.None, found);
     }
 
-    /// <summary>The end of the log, or of the ring of a write cache in front, as it was stated last.</summary>
-    internal ref StatedEnds EndsOf(bool isRing) => ref isRing ? ref _header->Ring : ref _header->Log;
+    /// <summary>The end of a ring as it was stated last.</summary>
+    internal ref StatedEnds EndsOf(StatedRing ring)
+    {
+        switch (ring)
+        {
+            case StatedRing.Log:
+                return ref _header->Log;
+            case StatedRing.Cache:
+                return ref _header->Ring;
+            default:
+                return ref _header->Parity;
+        }
+    }
 
     /// <summary>
     /// Returns the last block of the log that was written, and the last durable one, if the memory is that of a session or of the one after it; else 0: its own
@@ -333,7 +346,9 @@ internal sealed unsafe class RecordMemory
         internal ulong Predecessor;
         internal StatedEnds Log;
         internal StatedEnds Ring;
-        internal ulong Reserved;
+        internal StatedEnds Parity;
+        internal ulong Reserved0;
+        internal ulong Reserved1;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -361,6 +376,19 @@ internal readonly record struct FoundRecords(WriteKnowledge Knowledge, List<Writ
     internal HashSet<int>? LostCaches { get; init; }
 }
 
+/// <summary>Rings whose ends are stated.</summary>
+internal enum StatedRing
+{
+    /// <summary>The integrity log.</summary>
+    Log,
+
+    /// <summary>The ring of a write cache in front.</summary>
+    Cache,
+
+    /// <summary>The parity journal.</summary>
+    Parity,
+}
+
 /// <summary>End of a log or ring, as its writer states it in the memory that outlives the process: an end below it is damage, and no torn tail.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal struct StatedEnds
@@ -377,8 +405,8 @@ internal struct StatedEnds
 
 /// <summary>States the end of a log or ring where a later process finds it.</summary>
 /// <param name="memory">The memory; null: there is none.</param>
-/// <param name="isRing">Whether it is that of the ring of a write cache in front, not that of the log.</param>
-internal sealed class EndStatement(RecordMemory? memory, bool isRing)
+/// <param name="ring">The ring.</param>
+internal sealed class EndStatement(RecordMemory? memory, StatedRing ring)
 {
     private RecordMemory? _memory = memory;
 
@@ -390,7 +418,7 @@ internal sealed class EndStatement(RecordMemory? memory, bool isRing)
     {
         if (_memory is { IsOurs: true } memory)
         {
-            ref StatedEnds ends = ref memory.EndsOf(isRing);
+            ref StatedEnds ends = ref memory.EndsOf(ring);
             (ends.Session, ends.Written, ends.Durable) = (session, written, durable);
         }
     }
@@ -400,16 +428,16 @@ internal sealed class EndStatement(RecordMemory? memory, bool isRing)
     {
         if (_memory is { IsOurs: true } memory)
         {
-            ref StatedEnds ends = ref memory.EndsOf(isRing);
+            ref StatedEnds ends = ref memory.EndsOf(ring);
             ends.Written = ends.Durable;
         }
     }
 
     /// <summary>Returns the end of what is durable as the writer of a session has stated it; 0: it is not known.</summary>
     internal ulong Durable(ulong session) =>
-        _memory is { IsOurs: true } memory && memory.EndsOf(isRing) is var ends && ends.Session == session ? ends.Durable : 0;
+        _memory is { IsOurs: true } memory && memory.EndsOf(ring) is var ends && ends.Session == session ? ends.Durable : 0;
 
     /// <summary>Returns the end that the writer of a session has stated; 0: it is not known.</summary>
     internal ulong Required(ulong session) =>
-        _memory is { IsOurs: true } memory && memory.EndsOf(isRing) is var ends && ends.Session == session ? ends.Written : 0;
+        _memory is { IsOurs: true } memory && memory.EndsOf(ring) is var ends && ends.Session == session ? ends.Written : 0;
 }

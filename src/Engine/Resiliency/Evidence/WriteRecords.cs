@@ -36,7 +36,9 @@ internal sealed class WriteRecords
     {
         (_status, _layout, _shape) = (space.Status, space.Layout, space.Shape);
         _memory = space.Options is { RecordMemory: { } memory, Shape.Checksums: true } ? MemoryIn(memory, _shape) : null;
-        (LogEnd, RingEnd) = (new EndStatement(_memory, isRing: false), new EndStatement(_memory, isRing: true));
+        LogEnd = new EndStatement(_memory, StatedRing.Log);
+        RingEnd = new EndStatement(_memory, StatedRing.Cache);
+        ParityEnd = new EndStatement(_memory, StatedRing.Parity);
     }
 
     internal bool IsKept => _memory is not null;
@@ -163,6 +165,9 @@ internal sealed class WriteRecords
     /// <summary>States the end of the ring of a write cache in front.</summary>
     internal EndStatement RingEnd { get; }
 
+    /// <summary>States the end of the parity journal.</summary>
+    internal EndStatement ParityEnd { get; }
+
     /// <summary>Returns the last block that the log has to have, as far as that is known; 0: it is not.</summary>
     /// <param name="lastSession">Session of the last block that was found.</param>
     /// <param name="incarnationOf">Returns the incarnation of a disk, or null if it is away.</param>
@@ -188,6 +193,7 @@ internal sealed class WriteRecords
         }
 
         RingEnd.RequireDurableOnly();
+        ParityEnd.RequireDurableOnly();
         LogEnd.RequireDurableOnly();
         return found with { Knowledge = found.Knowledge == WriteKnowledge.Whole ? WriteKnowledge.CachesLost : found.Knowledge, LostCaches = lost };
     }
@@ -199,6 +205,7 @@ internal sealed class WriteRecords
     {
         _memory = null;
         LogEnd.Detach();
+        ParityEnd.Detach();
         RingEnd.Detach();
     }
 

@@ -9,7 +9,8 @@ namespace TierSpaces.Engine.Resiliency;
 //
 // Invariants
 //  1. Others than the writeback append only after Room: the writeback always finds the blocks that it needs to empty the log.
-//  2. Durable entries are applied to the pages in the order of the log, after every commit.
+//  2. The newest durable block is stated by a second durable one within 100 ms, if nothing follows it and there is room.
+//  3. Durable entries are applied to the pages in the order of the log, after every commit.
 
 /// <summary>The integrity log of a space. A space without checksums and copies has none.</summary>
 internal sealed class SpaceLog(SpaceContext space)
@@ -17,10 +18,14 @@ internal sealed class SpaceLog(SpaceContext space)
     private const int MarksPerBlock = JournalBlock.PayloadCapacity / IntegrityRecord.MarkSize;
 
     private IntegrityLog? _log;
+    private EndStating? _stating;
     private RingMedium? _medium;
     private PageWriteback? _writeback;
     private long _bytesCounted;
     private long _writesCounted;
+
+    /// <summary>Whether the end of the log is about to be stated.</summary>
+    internal bool IsStating => _stating is { IsRunning: true };
 
     /// <summary>Whether the space keeps a log.</summary>
     internal bool Exists => _medium is not null;
@@ -61,7 +66,11 @@ internal sealed class SpaceLog(SpaceContext space)
         });
     }
 
-    internal void Use(Journal journal) => _log = new IntegrityLog(journal);
+    internal void Use(Journal journal)
+    {
+        _log = new IntegrityLog(journal);
+        _stating = new EndStating(space.Lane, journal, () => !IsHalfFull, () => space.Locks.Held > 0, () => space.Status.IsStopping);
+    }
 
     internal bool HasRoom(int blocks) => _log!.HasRoom(blocks);
 
@@ -122,6 +131,7 @@ internal sealed class SpaceLog(SpaceContext space)
         space.Counters.Log.Note(Journal.Blocks, Journal.Blocks - Journal.FreeBlocks);
         space.Counters.Io.NoteMetadata(_medium!.BytesWritten - _bytesCounted, _medium.Writes - _writesCounted);
         (_bytesCounted, _writesCounted) = (_medium.BytesWritten, _medium.Writes);
+        _stating!.Begin();
     }
 
     internal void StartWritebackWhenFull()

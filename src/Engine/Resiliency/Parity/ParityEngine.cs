@@ -6,6 +6,7 @@ namespace TierSpaces.Engine.Resiliency;
 /// <summary>Executes single and dual parity.</summary>
 internal sealed class ParityEngine : ILayoutEngine
 {
+    private readonly ParityJournal _journal;
     private readonly ParityLayout _layout;
     private readonly IntegrityStore _integrity;
     private readonly SpaceMembers _members;
@@ -19,7 +20,7 @@ internal sealed class ParityEngine : ILayoutEngine
     internal ParityEngine(EngineParts parts)
     {
         ParityStrips strips = new(parts);
-        ParityJournal journal = new(parts.Space, parts.Log, parts.Flusher);
+        ParityJournal journal = _journal = new(parts.Space, parts.Log, parts.Flusher);
         ParityCommits commits = new(parts, strips, journal);
         ResyncSize = parts.Space.Shape.RegionSize;
         _layout = (ParityLayout)parts.Space.Layout;
@@ -104,6 +105,9 @@ internal sealed class ParityEngine : ILayoutEngine
 
     /// <inheritdoc/>
     public LaneTask<IoError> VerifyLocked(SpaceRow row, StripPiece stretch, ScrubFindings findings) => _scrub.VerifyLocked(row, stretch, findings);
+
+    /// <inheritdoc/>
+    public bool IsStating => _journal.IsStating;
 
     /// <inheritdoc/>
     public bool HasDecided(in StripPiece block) => _opening.HasReplayed(block);

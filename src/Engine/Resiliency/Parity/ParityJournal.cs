@@ -16,7 +16,8 @@ namespace TierSpaces.Engine.Resiliency;
 //  1. A record is durable on every live copy of the ring before its change begins in place.
 //  2. A record is void only when what it changed is durable with its entries.
 //  3. A change without a record begins only when all records of its stripe are durably void (Retire): else a replay would undo it.
-//  4. _oldest ≤ _durableVoid ≤ _void ≤ _next, as numbers of records; those from _oldest on are in _records and counted in _keys.
+//  4. The newest durable record is stated by a second durable block within 100 ms, if nothing follows it and there is room.
+//  5. _oldest ≤ _durableVoid ≤ _void ≤ _next, as numbers of records; those from _oldest on are in _records and counted in _keys.
 
 /// <summary>The parity journal of a space.</summary>
 internal sealed class ParityJournal : IFlushFollower
@@ -30,6 +31,7 @@ internal sealed class ParityJournal : IFlushFollower
     private readonly LaneSignal _changed = new();
     private OpenRecord[] _records = new OpenRecord[256];   // by number; the length is a power of two
     private Journal? _journal;
+    private EndStating? _stating;
     private ulong _oldest = 1;
     private ulong _durableVoid = 1;
     private ulong _void = 1;
@@ -52,8 +54,13 @@ internal sealed class ParityJournal : IFlushFollower
     internal void Use(Journal journal, ulong next)
     {
         _journal = journal;
+        _stating = new EndStating(
+            _space.Lane, journal, () => journal.FreeBlocks > journal.Blocks / 2, () => _space.Locks.Held > 0, () => _space.Status.IsStopping);
         (_oldest, _durableVoid, _void, _next, _covered) = (next, next, next, next, next);
     }
+
+    /// <summary>Whether the end of the journal is about to be stated.</summary>
+    internal bool IsStating => _stating is { IsRunning: true };
 
     /// <summary>
     /// Records a change durably. Returns the number of its record, for <see cref="End"/>; with NoSpace the record may become durable yet
@@ -85,6 +92,7 @@ internal sealed class ParityJournal : IFlushFollower
             return (error, number);
         }
 
+        _stating!.Begin();
         _space.Counters.Parity.NoteRecord();
         NoteDurablyVoid(voidBefore);
         return (IoError.None, number);

@@ -8,7 +8,8 @@ namespace TierSpaces.Engine.Resiliency;
 // After any stop the records of the parity journal that are not void are done again in their order, before anything is resynced or served: blocks, then
 // entries, durably; then all of them are void.
 //
-// A record whose region was not dirty is skipped: what it changed was durable when the region was marked clean.
+// A record whose region was not dirty is skipped: what it changed was durable when the region was marked clean. A journal that has lost its end replays
+// nothing: an older change would undo a newer one. The records of the process that died judge its lines.
 
 /// <summary>Makes and opens the parity journal of a space.</summary>
 internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, ParityJournal journal, ParityCommits commits)
@@ -37,17 +38,29 @@ internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, Pari
             return IoError.Io;
         }
 
+        Follow(made);
         journal.Use(made, 1);
         return IoError.None;
     }
 
+    private void Follow(Journal made)
+    {
+        made.FollowEnd(parts.Records.ParityEnd.State);
+        parts.Records.ParityEnd.State(made.Session, made.Written, made.Durable);
+    }
+
     internal async LaneTask<IoError> Open()
     {
-        JournalRecovery recovery = await JournalRecovery.Recover(_space.Lane.Buffers, parts.Log.ParityPart, Owner, _space.Lane.NextRandom());
+        JournalRecovery recovery = await JournalRecovery.Recover(
+            _space.Lane.Buffers, parts.Log.ParityPart, Owner, _space.Lane.NextRandom(), parts.Records.ParityEnd.Required);
         if (recovery.State != JournalState.Recovered)
         {
-            return _space.Status.Fail(IoError.Io, recovery.State == JournalState.Corrupt
-                ? "the parity journal is damaged on every copy" : "no copy of the parity journal could be read");
+            return _space.Status.Fail(IoError.Io, recovery.State switch
+            {
+                JournalState.Corrupt => "the parity journal is damaged on every copy",
+                JournalState.Incomplete => "the end of the parity journal is damaged, and a disk with another copy of it is away",
+                _ => "no copy of the parity journal could be read",
+            });
         }
 
         List<FoundParityRecord> records;
@@ -62,7 +75,7 @@ internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, Pari
         }
 
         IoError error = IoError.None;
-        foreach (FoundParityRecord record in records)
+        foreach (FoundParityRecord record in recovery.HasLostEnd ? [] : records)
         {
             error = error == IoError.None ? await Replay(record) : error;
         }
@@ -73,6 +86,7 @@ internal sealed class ParityOpening(EngineParts parts, ParityStrips strips, Pari
             return _space.Status.Fail(error, "a change of parity that was under way could not be completed: more disks are out than there are parities");
         }
 
+        Follow(recovery.Journal!);
         journal.Use(recovery.Journal!, next);
         return await journal.MarkAllVoid();
     }

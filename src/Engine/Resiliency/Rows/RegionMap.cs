@@ -235,14 +235,25 @@ internal sealed class RegionMap(SpaceContext space, SpaceLog log, StaleMap stale
             throw new InvalidDataException($"region {item.Region} outside the slab");
         }
 
-        ref Region region = ref row.RegionAt((item.Column * SpaceShape.RegionsPerSlab) + item.Region);
-        bool isDirty = item.Kind == IntegrityKind.Dirty;
-        Unresolved += (isDirty ? 1 : 0) - (region.State == RegionState.Unresolved ? 1 : 0);
-        region.Replay(isDirty, sequence);
-        if (isDirty)
+        int number = (item.Column * SpaceShape.RegionsPerSlab) + item.Region;
+        if (item.Kind == IntegrityKind.Dirty)
         {
-            List(row);
+            Replay(row, number, sequence);
+            return;
         }
+
+        ref Region region = ref row.RegionAt(number);
+        Unresolved -= region.IsUnresolved ? 1 : 0;
+        region.Replay(isDirty: false, sequence);
+    }
+
+    /// <summary>Replays the dirty mark of a region, numbered in its row, that a block of the log has.</summary>
+    internal void Replay(SpaceRow row, int number, ulong sequence)
+    {
+        ref Region region = ref row.RegionAt(number);
+        Unresolved += region.IsUnresolved ? 0 : 1;
+        region.Replay(isDirty: true, sequence);
+        List(row);
     }
 
     /// <summary>Writes the marks of dirty regions again that are in the log up to a block.</summary>
