@@ -143,8 +143,15 @@ internal sealed record VirtualDiskCondition
     {
         const int shown = 8;
         string ranges = string.Join(", ", Lost.Take(shown).Select(static range => $"{ByteText.Exact(range.Length)} at offset {ByteText.Offset(range.Offset)}"));
-        return $"Data that no copy has: {ranges}{(Lost.Count > shown ? $" and {Lost.Count - shown} ranges more" : "")}. "
-            + "Reads of it fail until it is written or unmapped; everything else works. Restore it from a backup.";
+        string all = $"{ranges}{(Lost.Count > shown ? $" and {Lost.Count - shown} ranges more" : "")}, in all {ByteText.Exact(Lost.Sum(static range => range.Length))}";
+        if (Missing.Count == 0)
+        {
+            return $"Data that no copy has: {all}. Reads of it fail until it is written or unmapped; everything else works. Restore it from a backup.";
+        }
+
+        string disks = string.Join(" or ", Missing.Select(static disk => $"'{disk.FriendlyName}'"));
+        return $"Data in doubt until physical disk {disks} is back, since no copy that is there has it: {all}. "
+            + "Reads of it fail until then, or until it is written or unmapped; everything else works.";
     }
 
     /// <summary>Returns the copies that are missing or out of date, and the repair of them, in words.</summary>
