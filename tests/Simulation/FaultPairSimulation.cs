@@ -574,7 +574,7 @@ internal sealed class FaultPairSimulation
             ReadBlock(where, block, isFirst: !_isRead, mayHeal || _hasReturned);
         }
 
-        _hasReturned = false;
+        _hasReturned = _world.Spaces.BytesToResync > 0;   // a disk that is back is not asked for everything yet
         _isRead = true;
     }
 

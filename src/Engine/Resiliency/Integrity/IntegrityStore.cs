@@ -533,7 +533,8 @@ internal sealed class IntegrityStore(SpaceContext space, SpaceLog log)
                 if (page.Generations[block] == ChecksumSector.Unknown && isKnown)
                 {
                     bool isGood = (usable >> RegionOfBlock(page, block) & 1) != 0;
-                    ushort missed = (newest[block] != 0 ? page.Row.StaleWhenMade : page.Row.PagesMissed)[position];   // a marked entry has not changed since
+                    bool isMarked = newest[block - (block % RunBlocks)] != 0;   // a good copy calls it unknown: it has not changed since
+                    ushort missed = (isMarked ? page.Row.StaleWhenMade : page.Row.PagesMissed)[position];
                     bool isWhole = (missed >> RegionOfBlock(page, block) & 1) == 0;
                     if (isGood || isWhole || (generations[i] != ChecksumSector.NeverWritten && await HoldsGood(page, block, checksums[i])))
                     {
