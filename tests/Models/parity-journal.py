@@ -14,6 +14,8 @@ first; every rule is then taken out in turn and has to be noticed. With the argu
 Promised: after a cut a block is what the last flush left, or a later value, and the same one from then on. A block of a stripe that was written without a
 record and not flushed may be an error if a disk is lost as well. No other block may.
 
+The process is killed, and the newest of several records has rotted in every copy: what outlives the process says so, and says what was acknowledged.
+
 Values are exact: a block is the number of the write that it is of, 0 if it was never written; a parity is a pair of them.
 
 Rules
@@ -33,6 +35,7 @@ Rules
   order   they are replayed in their order
   resync  a line of which a stripe without a record was not flushed is resynced after the replay
   void    the replayed records are durably void before the line is served: a resync is a change without a record
+  end     a journal that has lost its end replays nothing
   lost    with dual parity a block that nothing gives is poisoned, and the parities are those of the others with zeros for it; with single parity the parity
           is poisoned and the entry of the block stays
 
@@ -51,7 +54,7 @@ CHECKS = tuple(range(2, 2 + PARITIES))
 DISKS = (A, B) + CHECKS
 ERROR, GARBAGE, POISONED = -1, -2, -3
 OPENED, REPLAYED, LOGGED, RESYNCED, CLEAN, SERVING = range(6)
-RULES = ['record', 'unmap', 'line', 'out', 'durable', 'redo', 'parity', 'data', 'capture', 'blocks', 'keep', 'gone', 'replay', 'order', 'resync', 'void']
+RULES = ['record', 'unmap', 'line', 'out', 'durable', 'redo', 'parity', 'data', 'capture', 'blocks', 'keep', 'gone', 'replay', 'order', 'resync', 'void', 'end']
 RULES += ['lost'] if PARITIES == 2 else []
 RECORDS, FLUSHES = 2, 1
 
@@ -133,6 +136,10 @@ def steps(s, on):
     if s.c < power_cuts and s.up != OPENED:
         for t in set(cuts(s)):
             yield 'power cut', t
+    if s.c < power_cuts and s.up == SERVING and s.coming is None and s.job is None and len(s.journal) > 1:
+        yield 'kill, newest record rotten', harden(s)._replace(
+            log=s.entries, journal=() if 'end' in on else s.journal[:-1], void=0, flush=None, up=OPENED, hole=0, c=s.c + 1,
+            history=tuple((e,) if e in values else values for e, values in zip(s.entries, s.history)))
     if s.up != SERVING:
         yield from opening(s, on)
         return
