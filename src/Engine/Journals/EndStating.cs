@@ -17,15 +17,17 @@ internal sealed class EndStating(ILane lane, Journal journal, Func<bool> hasRoom
     private const long AfterNs = 100_000_000;
     private const int WaitsMax = 10;
 
-    /// <summary>Whether the end is about to be stated.</summary>
-    internal bool IsRunning { get; private set; }
+    private bool _isRunning;
+
+    /// <summary>Whether the block is on its way.</summary>
+    internal bool IsWriting { get; private set; }
 
     /// <summary>A block has become durable.</summary>
     internal void Begin()
     {
-        if (!IsRunning && journal.HasUnstatedEnd)
+        if (!_isRunning && journal.HasUnstatedEnd)
         {
-            IsRunning = true;
+            _isRunning = true;
             State().Forget();
         }
     }
@@ -40,10 +42,12 @@ internal sealed class EndStating(ILane lane, Journal journal, Func<bool> hasRoom
             bool isNewest = journal.Durable == durable && hasRoom() && !isStopping();
             if (isNewest && (waits >= WaitsMax || !isBusy()))
             {
+                IsWriting = true;
                 error = await journal.StateEnd();   // the next append finds an error
+                IsWriting = false;
             }
         }
 
-        IsRunning = false;
+        _isRunning = false;
     }
 }

@@ -68,7 +68,7 @@ internal interface ILayoutEngine
     /// <summary>Whether <see cref="Open"/> has decided what a block holds: then no record of a write does.</summary>
     bool HasDecided(in StripPiece block) => false;
 
-    /// <summary>Whether the engine is about to write to a journal of its own, with no request under way.</summary>
+    /// <summary>Whether the engine writes to a journal of its own, with no request under way.</summary>
     bool IsStating => false;
 
     /// <summary>

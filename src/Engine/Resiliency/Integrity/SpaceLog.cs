@@ -24,8 +24,8 @@ internal sealed class SpaceLog(SpaceContext space)
     private long _bytesCounted;
     private long _writesCounted;
 
-    /// <summary>Whether the end of the log is about to be stated.</summary>
-    internal bool IsStating => _stating is { IsRunning: true };
+    /// <summary>Whether a block that states the end of the log is on its way.</summary>
+    internal bool IsStating => _stating is { IsWriting: true };
 
     /// <summary>Whether the space keeps a log.</summary>
     internal bool Exists => _medium is not null;

@@ -59,8 +59,8 @@ internal sealed class ParityJournal : IFlushFollower
         (_oldest, _durableVoid, _void, _next, _covered) = (next, next, next, next, next);
     }
 
-    /// <summary>Whether the end of the journal is about to be stated.</summary>
-    internal bool IsStating => _stating is { IsRunning: true };
+    /// <summary>Whether a block that states the end of the journal is on its way.</summary>
+    internal bool IsStating => _stating is { IsWriting: true };
 
     /// <summary>
     /// Records a change durably. Returns the number of its record, for <see cref="End"/>; with NoSpace the record may become durable yet
