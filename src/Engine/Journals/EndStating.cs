@@ -35,7 +35,7 @@ internal sealed class EndStating(ILane lane, Journal journal, Func<bool> hasRoom
     private async LaneTask State()
     {
         IoError error = IoError.None;
-        for (int waits = 0; journal.HasUnstatedEnd && !isStopping() && error == IoError.None; waits++)
+        for (int waits = 0; journal.HasUnstatedEnd && hasRoom() && !isStopping() && error == IoError.None; waits++)
         {
             ulong durable = journal.Durable;
             await lane.Delay(AfterNs);
