@@ -11,8 +11,10 @@ namespace TierSpaces.Engine.Journals;
 /// <param name="journal">The journal.</param>
 /// <param name="hasRoom">Whether a block may be taken for it.</param>
 /// <param name="isBusy">Whether requests are under way: it waits a second for them.</param>
+/// <param name="bytes">Bytes that requests have read and written: while they grow it waits a second, too.</param>
 /// <param name="isStopping">Whether nothing is stated any more.</param>
-internal sealed class EndStating(ILane lane, Journal journal, Func<bool> hasRoom, Func<bool> isBusy, Func<bool> isStopping)
+internal sealed class EndStating(
+    ILane lane, Journal journal, Func<bool> hasRoom, Func<bool> isBusy, Func<long> bytes, Func<bool> isStopping)
 {
     private const long AfterNs = 100_000_000;
     private const int WaitsMax = 10;
@@ -37,10 +39,10 @@ internal sealed class EndStating(ILane lane, Journal journal, Func<bool> hasRoom
         IoError error = IoError.None;
         for (int waits = 0; journal.HasUnstatedEnd && hasRoom() && !isStopping() && error == IoError.None; waits++)
         {
-            ulong durable = journal.Durable;
+            (ulong durable, long before) = (journal.Durable, bytes());
             await lane.Delay(AfterNs);
             bool isNewest = journal.Durable == durable && hasRoom() && !isStopping();
-            if (isNewest && (waits >= WaitsMax || !isBusy()))
+            if (isNewest && (waits >= WaitsMax || !(isBusy() || bytes() != before)))
             {
                 IsWriting = true;
                 error = await journal.StateEnd();   // the next append finds an error

@@ -1,3 +1,4 @@
+using TierSpaces.Engine.Journals;
 using TierSpaces.Engine.Lanes;
 using TierSpaces.Engine.Primitives;
 using TierSpaces.Engine.Resiliency.Layouts;
@@ -47,4 +48,8 @@ internal sealed class SpaceContext
 
     /// <summary>Blocks that no position could return.</summary>
     internal LostBlocks Lost { get; }
+
+    /// <summary>Makes what states the end of a journal of the space.</summary>
+    internal EndStating StateEndOf(Journal journal, Func<bool> hasRoom) => new(
+        Lane, journal, hasRoom, () => Locks.Held > 0, () => Counters.Io.DataBytesRead + Counters.Io.DataBytesWritten, () => Status.IsStopping);
 }

@@ -69,7 +69,7 @@ internal sealed class SpaceLog(SpaceContext space)
     internal void Use(Journal journal)
     {
         _log = new IntegrityLog(journal);
-        _stating = new EndStating(space.Lane, journal, () => !IsHalfFull, () => space.Locks.Held > 0, () => space.Status.IsStopping);
+        _stating = space.StateEndOf(journal, () => !IsHalfFull);
     }
 
     internal bool HasRoom(int blocks) => _log!.HasRoom(blocks);

@@ -54,8 +54,7 @@ internal sealed class ParityJournal : IFlushFollower
     internal void Use(Journal journal, ulong next)
     {
         _journal = journal;
-        _stating = new EndStating(
-            _space.Lane, journal, () => journal.FreeBlocks > journal.Blocks / 2, () => _space.Locks.Held > 0, () => _space.Status.IsStopping);
+        _stating = _space.StateEndOf(journal, () => journal.FreeBlocks > journal.Blocks / 2);
         (_oldest, _durableVoid, _void, _next, _covered) = (next, next, next, next, next);
     }
 
