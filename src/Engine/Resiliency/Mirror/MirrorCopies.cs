@@ -196,6 +196,7 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         {
             Verdict.Proven => await TakeProven(row, block, page, buffers, conclusion.Image, answered, good),
             Verdict.NeverWritten => await TakeZeroed(row, block, page),
+            _ when IsWaitedFor(row, block, answered) => IoError.Io,
             _ => await TakeMark(row, block, page, Judgement.ExpectedChecksum(evidence), good, isAnswer),
         };
         if (error == IoError.None)
@@ -209,6 +210,18 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
 
         parts.Space.Lane.Buffers.Return(buffers);
         return error;
+    }
+
+    /// <summary>Whether a copy of a block that gave nothing is on a disk that does not answer: it may have the value, and nothing is concluded.</summary>
+    private bool IsWaitedFor(SpaceRow row, StripPiece block, int answered)
+    {
+        bool isWaitedFor = false;
+        for (int copy = 0; copy < _shape.Copies && !isWaitedFor; copy++)
+        {
+            isWaitedFor = (answered >> copy & 1) == 0 && _members.HasOverdue(PlaceOf(row, block.Column, copy).Disk);
+        }
+
+        return isWaitedFor;
     }
 
     /// <summary>
