@@ -188,7 +188,7 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         }
 
         IoBuffer buffers = parts.Space.Lane.Buffers.Rent(BlockSize * Count);
-        (int answered, int good) = await ReadAllThere(row, block, buffers);
+        (int answered, int good, bool isSilent) = await ReadAllThere(row, block, buffers);
         BlockEvidence evidence = new(
             page.Generations[index], page.Checksums[index], RecordsOf(block), IsAway(row, block.Column), MayAdopt: false);
         Conclusion conclusion = Judgement.OfCopies(evidence, buffers, answered, good);
@@ -196,7 +196,7 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         {
             Verdict.Proven => await TakeProven(row, block, page, buffers, conclusion.Image, answered, good),
             Verdict.NeverWritten => await TakeZeroed(row, block, page),
-            _ when IsWaitedFor(row, block, answered) => IoError.Io,
+            _ when isSilent => IoError.Io,   // what does not answer may have the value
             _ => await TakeMark(row, block, page, Judgement.ExpectedChecksum(evidence), good, isAnswer),
         };
         if (error == IoError.None)
@@ -210,18 +210,6 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
 
         parts.Space.Lane.Buffers.Return(buffers);
         return error;
-    }
-
-    /// <summary>Whether a copy of a block that gave nothing is on a disk that does not answer: it may have the value, and nothing is concluded.</summary>
-    private bool IsWaitedFor(SpaceRow row, StripPiece block, int answered)
-    {
-        bool isWaitedFor = false;
-        for (int copy = 0; copy < _shape.Copies && !isWaitedFor; copy++)
-        {
-            isWaitedFor = (answered >> copy & 1) == 0 && _members.HasOverdue(PlaceOf(row, block.Column, copy).Disk);
-        }
-
-        return isWaitedFor;
     }
 
     /// <summary>
@@ -250,24 +238,30 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         return error;
     }
 
-    /// <summary>Reads a block from every copy whose disk is there, stale ones included. Returns those that answered, and those of them that are good.</summary>
-    internal async LaneTask<(int Answered, int Good)> ReadAllThere(SpaceRow row, StripPiece block, IoBuffer buffers)
+    /// <summary>
+    /// Reads a block from every copy whose disk is there, stale ones included. Returns those that answered, those that are good, and whether one does not
+    /// answer at all; a bad sector is an answer.
+    /// </summary>
+    internal async LaneTask<(int Answered, int Good, bool IsSilent)> ReadAllThere(SpaceRow row, StripPiece block, IoBuffer buffers)
     {
         int answered = 0;
         int good = 0;
+        bool isSilent = false;
         for (int copy = 0; copy < _shape.Copies; copy++)
         {
             SlabPlace place = PlaceOf(row, block.Column, copy);
             _traffic.NoteRead(block.Length);
             good |= IsReadable(row, block, copy) ? 1 << copy : 0;
-            if (_members.IsLive(place.Disk)
-                && await _members.Read(place.Disk, place.DataOffset + block.SlabOffset, buffers.Slice(copy * block.Length, block.Length)) == IoError.None)
+            if (_members.IsLive(place.Disk))
             {
-                answered |= 1 << copy;
+                IoError error = await _members.Read(
+                    place.Disk, place.DataOffset + block.SlabOffset, buffers.Slice(copy * block.Length, block.Length));
+                answered |= error == IoError.None ? 1 << copy : 0;
+                isSilent |= error != IoError.None && (error != IoError.Io || !await _members.Answers(place.Disk));
             }
         }
 
-        return (answered, good);
+        return (answered, good, isSilent);
     }
 
     /// <summary>Whether a disk with a copy of a column is away.</summary>

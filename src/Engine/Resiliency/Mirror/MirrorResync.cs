@@ -160,7 +160,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
     private async LaneTask<IoError> ResyncUnproven(SpaceRow row, StripPiece block, ChecksumPage page, ResyncFindings findings)
     {
         IoBuffer buffers = _buffers.Rent(copies.Count * BlockSize);
-        (int answered, int good) = await copies.ReadAllThere(row, block, buffers);
+        (int answered, int good, bool isSilent) = await copies.ReadAllThere(row, block, buffers);
         BlockEvidence evidence = EvidenceOf(row, block, page);
         Conclusion conclusion = Judgement.OfCopies(evidence, buffers, answered, good);
         if (conclusion.Verdict is Verdict.Lost or Verdict.InDoubt)
@@ -175,6 +175,10 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
             int wrong = good & (copies.Differing(buffers, BlockSize, 0, answered, conclusion.Image) | ~answered);
             parts.Space.Counters.Repair.NoteAdopted(conclusion.Verdict == Verdict.Adopted ? 1 : 0);
             error = await Take(row, block, page, buffers.Slice(conclusion.Image * BlockSize, BlockSize), wrong, findings);
+        }
+        else if (isSilent)
+        {
+            error = IoError.Io;   // what does not answer may have the value: the region is resynced when it does
         }
         else
         {

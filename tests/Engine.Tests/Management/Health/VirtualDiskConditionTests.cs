@@ -45,7 +45,7 @@ public sealed class VirtualDiskConditionTests
                 "Data that no copy has: 4 KB at offset 8 KB, in all 4 KB. Reads of it fail until it is written or unmapped"),
             (s_served with { HasLost = true, Lost = [(0, 4096), (8192, 8192)], IsDegraded = true, Missing = [new MissingCopies("d2", 5 * Second)] },
                 HealthStatus.Warning, "Error",
-                "Data in doubt until physical disk 'd2' is back, since no copy that is there has it: 4 KB at offset 0 bytes, 8 KB at offset 8 KB, in all 12 KB."),
+                "Data in doubt until physical disk 'd2' is back, since no copy that is there has it: 4 KB at offset 0, 8 KB at offset 8 KB, in all 12 KB."),
             (s_served with { CapacityReason = "why" }, HealthStatus.Warning, "Stressed", "why"),
             (s_served with { IsDegraded = true, Missing = [new MissingCopies("d2", 5 * Second)] }, HealthStatus.Warning, "Degraded",
                 "Physical disk 'd2' with copies of it is missing. It is looked for again in 5 s"),
