@@ -22,6 +22,7 @@ public class CrashSimulationTests
         { 3, 5039, "a writeback that began while a row was freed missed its pages on their disks and put the disks out" },
         { 39, 328, "the target of a move that was stopped got another row before a client's write to it had ended" },
         { 34, 305, "a line of which one block was away and its parity torn stayed without the redundancy that its other disks had" },
+        { 55, 42, "a record of an earlier session was written to the log again after the entry that had settled its block" },
     };
 
     [Theory]

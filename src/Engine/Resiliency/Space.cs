@@ -52,7 +52,7 @@ public sealed class Space : IBackingStore, IRepairable
         _members.TellFirstUse(disk => records.NoteDisk(disk, host.Members.Disk(disk)?.Identity.Incarnation ?? 0));
         _integrity = new IntegrityStore(_context, _log);
         _stale = new StaleMap(_context, new LackedBlocks(_context, clock));
-        _flusher = new SpaceFlusher(_context, _log, _changes, records, clock);
+        _flusher = new SpaceFlusher(_context, _log, _changes, records, found, clock);
         _engine = options.Resiliency.Engine(new EngineParts(_context, _integrity, _changes, records, found, _log, _stale, _flusher));
         _regions = new RegionMap(_context, _log, _stale, clock, _flusher, _engine);
         _writeback = new PageWriteback(_context, _log, _integrity, _regions, found, _stale, _flusher);

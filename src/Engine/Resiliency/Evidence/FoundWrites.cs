@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Resiliency;
 // Invariants
 //  1. Before a flush is acknowledged each is judged or, durably, in the log: a flush covers what was acknowledged before the process died.
 //  2. The log keeps the records until the block has its entry, durably, or is never-written again: what would be trimmed is written again first.
-//  3. Every block of them is in an unresolved region, or is marked and its region stays dirty: nothing is answered from it unjudged.
+//  3. No record is written again after the entry of its block: at a replay it would count as newer.
+//  4. Every block of them is in an unresolved region, or is marked and its region stays dirty: nothing is answered from it unjudged.
 
 /// <summary>Writes of a process that died, as far as they are not judged.</summary>
 internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords records, FlushClock clock)
@@ -101,6 +102,21 @@ internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords
             if (_blocks.TryGetValue(block, out FoundBlock? found) && found.KeptIn is null)
             {
                 Remove(block);
+            }
+        }
+    }
+
+    /// <summary>Entries go to the log: the records of their blocks are not written again after them. Marks are no entries: they say that records count.</summary>
+    internal void NoteEntered(List<CapturedEntry> entries)
+    {
+        for (int i = 0; i < entries.Count && !IsEmpty; i++)
+        {
+            CapturedEntry entry = entries[i];
+            int offset = (entry.Page.Index * _shape.PageSpan) + (entry.Block * BlockSize);
+            StripPiece block = new(entry.Page.Row.Index, entry.Page.Column, offset, BlockSize);
+            if (entry.Generation != ChecksumSector.Marked && _blocks.TryGetValue(records.BlockKey(block), out FoundBlock? found))
+            {
+                found.IsEntered = true;
             }
         }
     }
@@ -197,7 +213,7 @@ internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords
         foreach ((long block, FoundBlock found) in _blocks)
         {
             List<Found> known = found.Records;
-            for (int i = 0; i < known.Count; i++)
+            for (int i = 0; i < known.Count && !found.IsEntered; i++)
             {
                 if (known[i].Sequence is not 0 and var sequence && sequence <= last)
                 {
@@ -213,7 +229,7 @@ internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords
         ulong oldest = otherwise;
         foreach (FoundBlock found in _blocks.Values)
         {
-            foreach (Found record in found.Records)
+            foreach (Found record in found.IsEntered ? [] : found.Records)
             {
                 oldest = record.Sequence != 0 ? Math.Min(oldest, record.Sequence) : oldest;
             }
@@ -277,5 +293,8 @@ internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords
 
         /// <summary>Row whose region the block keeps dirty, because nothing proves it; null: it is not judged yet.</summary>
         internal SpaceRow? KeptIn { get; set; }
+
+        /// <summary>Whether the entry of the block is in the log, or on its way to it.</summary>
+        internal bool IsEntered { get; set; }
     }
 }

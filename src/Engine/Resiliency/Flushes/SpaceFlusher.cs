@@ -12,7 +12,8 @@ namespace TierSpaces.Engine.Resiliency;
 //     So it does if such a disk has left before the flush.
 
 /// <summary>Makes writes durable.</summary>
-internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntries changes, WriteRecords records, FlushClock clock)
+internal sealed class SpaceFlusher(
+    SpaceContext space, SpaceLog log, ChangedEntries changes, WriteRecords records, FoundWrites found, FlushClock clock)
 {
     private const long RoomPollNs = 100_000;
 
@@ -171,6 +172,7 @@ internal sealed class SpaceFlusher(SpaceContext space, SpaceLog log, ChangedEntr
         error = error == IoError.None ? await log.Room(changes.CapturedBlocks) : error;
         if (error == IoError.None)
         {
+            found.NoteEntered(changes.Captured);
             log.AppendEntries(changes);
             error = await log.Journal.Write();
         }
