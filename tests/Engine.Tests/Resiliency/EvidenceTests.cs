@@ -123,6 +123,34 @@ public sealed class EvidenceTests
         second.AssertCopy(1);
     }
 
+    // A disk that does not answer may have the value.
+    [Theory]
+    [InlineData(1, false)]
+    [InlineData(1, true)]
+    [InlineData(2, false)]
+    [InlineData(2, true)]
+    public void Nothing_is_concluded_about_a_block_while_a_disk_with_a_copy_of_it_does_not_answer(int copies, bool isKilled)
+    {
+        const long hour = 3600 * Second;
+        ScrubWorld world = Settled(copies);
+        Rot(world, [.. Enumerable.Range(1, copies - 1)]);
+        (int disk, long place) = world.DataPlace(0, At);
+        SpaceWorld stopped = world.World;
+        if (isKilled)
+        {
+            world.Put(Near, Block);
+            stopped = Kill(world);
+        }
+
+        stopped.Disks[disk].ReadTakesLonger = (offset, length) => offset <= place && place < offset + length ? hour : 0;
+        world = isKilled ? world.Opened(stopped) : world;
+        AssertError(world);
+        Assert.Empty(world.Space.LostBlocks);
+        stopped.Disks[disk].ReadTakesLonger = null;
+        world.Lane.Advance(2 * hour);
+        world.AssertReads(At, Block);
+    }
+
     // The same after a power cut, which leaves nothing but the mark.
     [Fact]
     public void A_block_in_doubt_stays_so_over_a_power_cut_until_the_disk_is_back()

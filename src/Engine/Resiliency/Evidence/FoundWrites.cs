@@ -106,7 +106,7 @@ internal sealed class FoundWrites(SpaceContext space, SpaceLog log, WriteRecords
         }
     }
 
-    /// <summary>Entries go to the log: the records of their blocks are not written again after them. Marks are no entries: they say that records count.</summary>
+    /// <summary>Entries go to the log: the records of their blocks are not written again after them. A mark is none: it says that records count.</summary>
     internal void NoteEntered(List<CapturedEntry> entries)
     {
         for (int i = 0; i < entries.Count && !IsEmpty; i++)
