@@ -20,6 +20,7 @@ public sealed class SyntaxTests
         ["Set-FileStorageTier"] = ["Now", .. s_range],
         ["Set-PhysicalDisk"] = ["EnclosureNumber", "SlotNumber", "StorageChassisId", "StorageRackId"],
         ["Set-StoragePool"] = ["WitnessPath", "ScrubIntervalDays", "LentWriteCacheSizeMax"],
+        ["Repair-VirtualDisk"] = ["Force"],
         ["Update-StoragePool"] = ["Force"],
         ["Set-VirtualDisk"] =
             ["WriteCacheSize", "DestageStart", "DestageStop", "DestageIdle", "DestageBytesPerSecond", "DestageHold", "DestageHoldUntil",

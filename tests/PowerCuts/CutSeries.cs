@@ -45,6 +45,7 @@ internal sealed class CutSeries : IDisposable
         _folder = new RunFolder(Directory.CreateTempSubdirectory("tspc").FullName);
         Directory.CreateDirectory(_folder["machine"]);
         File.WriteAllText(_folder["seed"], seed.ToString(CultureInfo.InvariantCulture));
+        File.WriteAllText(_folder["away"], new Layout(seed).Away.ToString(CultureInfo.InvariantCulture));
         Machine.WriteEnvironment(_folder);
         _server = new DiskServer(_folder["disks"], Layout.Members);
     }

@@ -12,13 +12,15 @@ internal sealed record PlannedDisk(NewVirtualDiskRequest Request, string? FileSy
 
 /// <summary>
 /// Storage that a seed makes of the disks of a machine: a pool of three SSDs and four HDDs with a mirror, a parity layout, a write cache and tiers, whose
-/// devices are written themselves, and two mounted file systems. The seed chooses among the layouts that a release offers.
+/// devices are written themselves, and two mounted file systems. The seed chooses among the layouts that a release offers: of six seeds in a row, each file
+/// system is once on a mirror, parity, dual parity, a mirror and parity with a write cache, and tiers; of twelve, six have a disk that is away.
 /// </summary>
 internal sealed class Layout
 {
     internal const string Pool = "p";
     private const ulong Mebi = 1 << 20;
     private const ulong RawSize = 32 * Mebi;
+    private const int FileLayouts = 6;
 
     internal Layout(ulong seed)
     {
@@ -46,15 +48,10 @@ internal sealed class Layout
         {
             StorageTiers = ["fast", "slow"], StorageTierSizes = [8 * Mebi, 24 * Mebi], WriteCacheSize = random.Next(2) == 0 ? 0 : 4 * Mebi,
         });
-        PlannedDisk ext4 = new(New("ext4") with
-        {
-            ResiliencySettingName = "Mirror", Size = 64 * Mebi, WriteCacheSize = random.Next(2) == 0 ? 0 : 8 * Mebi, MediaType = MediaType.SSD,
-        }, "ext4");
-        PlannedDisk xfs = new(New("xfs") with
-        {
-            ResiliencySettingName = "Parity", NumberOfColumns = 3, Size = 320 * Mebi, WriteCacheSize = 8 * Mebi, MediaType = MediaType.HDD,
-            ProvisioningType = Provisioning(random),
-        }, "xfs");
+        int layout = (int)(seed % FileLayouts);
+        PlannedDisk ext4 = new(OfFiles("ext4", layout, 64 * Mebi, Provisioning(random)), "ext4");
+        PlannedDisk xfs = new(OfFiles("xfs", (layout + (FileLayouts / 2)) % FileLayouts, 320 * Mebi, Provisioning(random)), "xfs");
+        Away = (seed + FileLayouts - 1) / FileLayouts % 2 == 0 && seed > 0 ? 1 + random.Next(Members.Length - 1) : -1;
         Disks = [mirror, parity, cached, tiered, ext4, xfs];
         SlowTier = random.Next(2) == 0
             ? NewTier("slow", MediaType.HDD) with { ResiliencySettingName = "Mirror", NumberOfColumns = 2 }
@@ -70,6 +67,9 @@ internal sealed class Layout
 
     internal PlannedDisk[] Disks { get; }
 
+    /// <summary>Number of the member that is away from the second start on; −1: none.</summary>
+    internal int Away { get; }
+
     internal NewStorageTierRequest FastTier { get; } = NewTier("fast", MediaType.SSD) with { ResiliencySettingName = "Mirror", NumberOfColumns = 1 };
 
     internal NewStorageTierRequest SlowTier { get; }
@@ -79,9 +79,22 @@ internal sealed class Layout
         $"{request.FriendlyName}: {request.ResiliencySettingName ?? $"{FastTier.ResiliencySettingName} over {SlowTier.ResiliencySettingName}"}"
         + $"{(request.NumberOfDataCopies is 3 ? " of 3" : "")}{(request.PhysicalDiskRedundancy is 2 ? ", dual" : "")}"
         + $"{(request.Checksum is ChecksumKind.None ? ", no checksums" : "")}{(request.WriteCacheSize > 0 ? ", cached" : "")}"
-        + $"{(request.ProvisioningType is ProvisioningType.Thin ? ", thin" : "")}"));
+        + $"{(request.ProvisioningType is ProvisioningType.Thin ? ", thin" : "")}")) + (Away > 0 ? $"; {Members[Away].Name} is away" : "");
 
     private static NewVirtualDiskRequest New(string name) => new() { StoragePoolFriendlyName = [Pool], FriendlyName = name };
+
+    private static NewVirtualDiskRequest OfFiles(string name, int layout, ulong size, ProvisioningType provisioning)
+    {
+        const ulong fast = 32 * Mebi;
+        NewVirtualDiskRequest disk = New(name);
+        return layout == 5 ? disk with { StorageTiers = ["fast", "slow"], StorageTierSizes = [fast, size - fast], WriteCacheSize = 0 }
+            : disk with
+            {
+                ResiliencySettingName = layout is 0 or 3 ? "Mirror" : "Parity", NumberOfColumns = layout is 0 or 3 ? null : (ushort)(layout == 2 ? 4 : 3),
+                PhysicalDiskRedundancy = layout == 2 ? (ushort)2 : null, Size = size, WriteCacheSize = layout is 3 or 4 ? 8 * Mebi : 0,
+                MediaType = MediaType.HDD, ProvisioningType = provisioning,
+            };
+    }
 
     private static NewStorageTierRequest NewTier(string name, MediaType media) =>
         new() { StoragePoolFriendlyName = [Pool], FriendlyName = name, MediaType = media };

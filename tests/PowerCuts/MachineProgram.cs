@@ -7,7 +7,8 @@ namespace TierSpaces.PowerCuts;
 // Runs inside of the machine, at each start of it:
 //  1. The host is started; at the first start it makes the pool and its virtual disks. A pool that was there opens by itself, and its devices appear.
 //  2. Every device is read and compared, every file system is mounted, compared, unmounted, checked by its own program, and mounted again.
-//  3. Where the runner asks for it: all is Healthy within some time, a repair of every virtual disk heals and loses nothing, and all is compared again.
+//  3. Where the runner asks for it: all is Healthy within some time, a repair of every virtual disk heals and loses nothing, and all is compared again. With
+//     a disk that is away, nothing is lost or in doubt.
 //  4. The content that was read is recorded as a whole, and a load begins that goes on until the power is cut.
 
 /// <summary>The program of a machine under test.</summary>
@@ -57,8 +58,13 @@ internal sealed class MachineProgram(RunFolder folder, int boot)
         Verify(layout);
         if (_isThorough)
         {
-            Repair();
+            if (layout.Away < 0)
+            {
+                Repair();
+            }
+
             Verify(layout);
+            Require(Lost());
         }
 
         RequireSilence();
@@ -175,6 +181,13 @@ internal sealed class MachineProgram(RunFolder folder, int boot)
                 .Select(static disk => $"{disk.FriendlyName}: {disk.HealthStatus}, {string.Join(", ", disk.OperationalStatus)}"),
         ];
         return ill.Length == 0 ? null : string.Join("; ", ill);
+    }
+
+    private string? Lost()
+    {
+        string[] lost = [.. Ask(new GetVirtualDiskRequest()).Where(static disk => disk.OperationalStatus.Any(static status => status is "Error" or "Detached"))
+            .Select(static disk => $"{disk.FriendlyName}: {disk.OtherOperationalStatusDescription}")];
+        return lost.Length == 0 ? null : string.Join("; ", lost);
     }
 
     /// <summary>The kernel has seen no error of a device or a file system.</summary>

@@ -18,7 +18,7 @@ echo 4 >/proc/sys/vm/dirty_expire_centisecs
 # The files have one number, each in its own FUSE: what tells them apart is the part of its file that each device shows.
 number=0
 for disk in $(cat "$work/disklist"); do
-    losetup --offset $((number * 1048576)) "/dev/loop$number" "$disk"
+    [ "$boot" != 0 ] && [ "$number" = "$(cat "$work/away")" ] || losetup --offset $((number * 1048576)) "/dev/loop$number" "$disk"
     number=$((number + 1))
 done
 [ "$boot" != 0 ] || mkfs.ext4 -q -E lazy_itable_init=0 /dev/loop0

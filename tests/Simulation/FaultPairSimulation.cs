@@ -22,12 +22,14 @@ internal sealed class FaultPairSimulation
 {
     private const int Block = 4096;
     private const int PairsPerSeed = 10;
+    private const int PairsPerSeedOfPool = 4;
     private const long Second = 1_000_000_000;
 
     private readonly SpaceScenario _scenario;
     private readonly FaultPair _pair;
     private readonly Random _random;
     private readonly string _seed;
+    private readonly string _layout;
     private readonly SpaceShape _shape;
     private readonly int _blocks;
     private readonly BlockOracle _oracle;
@@ -48,7 +50,7 @@ internal sealed class FaultPairSimulation
     private readonly HashSet<int> _badBefore = [];   // blocks that were lost before an unflushed write
     private bool _hasReturned;                       // a disk has come back since every block was read
     private bool _isRead;                            // every block was read since the last stop
-    private SpaceWorld _world;
+    private FaultWorld _place;
     private VerifiedLoad _load;
     private long _states;
 
@@ -70,13 +72,17 @@ internal sealed class FaultPairSimulation
             StripeBytes = scenario.Parities > 0 ? _shape.DataColumns * _shape.Interleave : 0,
             GathersStripes = scenario is { Parities: > 0, CacheBlocks: > 0 },
         };
-        _world = SpaceWorld.New(scenario, (ulong)random.Next());
+        ulong first = (ulong)random.Next();
+        _place = FaultWorld.New(scenario, first);
+        _layout = LayoutName(scenario, first);
         _load = NewLoad(0);
     }
 
     private string? Violation { get; set; }
 
-    private SimLane Lane => _world.Lane;
+    private ISimWorld World => _place.World;
+
+    private SimLane Lane => World.Lane;
 
     internal static SimulationResult Run(SpaceScenario scenario, ulong seed)
     {
@@ -84,7 +90,8 @@ internal sealed class FaultPairSimulation
         long states = 0;
         ulong trace = 0;
         string? violation = null;
-        for (int i = 0; i < PairsPerSeed && violation is null; i++)
+        int pairs = scenario.IsWholePool ? PairsPerSeedOfPool : PairsPerSeed;
+        for (int i = 0; i < pairs && violation is null; i++)
         {
             FaultPair pair = FaultPair.Choose(scenario, random);
             FaultPairSimulation simulation = new(scenario, pair, new Random(random.Next()), $"seed {seed}, {i}");
@@ -97,9 +104,9 @@ internal sealed class FaultPairSimulation
                 simulation.Report("exception", error.ToString());
             }
 
-            pair.NoteMet(LayoutName(scenario));
+            pair.NoteMet(simulation._layout);
             trace = (trace ^ simulation.Lane.TraceHash) * 1099511628211;
-            simulation._world.Release();
+            simulation.World.Release();
             states += simulation._states;
             violation = simulation.Violation;
         }
@@ -107,13 +114,14 @@ internal sealed class FaultPairSimulation
         return new SimulationResult(states, violation, trace);
     }
 
-    private static string LayoutName(SpaceScenario scenario) =>
+    private static string LayoutName(SpaceScenario scenario, ulong seed) =>
         $"{(scenario.Parities == 2 ? "dual parity" : scenario.Parities == 1 ? "parity" : scenario.Copies == 1 ? "simple" : $"{scenario.Copies} copies")}"
-        + $"{(scenario.Columns > 1 && scenario.Parities == 0 ? ", two columns" : "")}{(scenario.CacheBlocks > 0 ? ", cache" : "")}";
+        + $"{(scenario.Columns > 1 && scenario.Parities == 0 ? ", two columns" : "")}{(scenario.CacheBlocks > 0 ? ", cache" : "")}"
+        + (scenario.TierSlices.Length > 0 ? ", tiers" : "") + (scenario.IsWholePool ? $", {scenario.Spec(seed).ProvisioningType}" : "");
 
     private void Drive()
     {
-        if (Lane.Run(_world.Open(isNew: true)) is { Length: > 0 } rejected)
+        if (Lane.Run(World.Open(isNew: true)) is { Length: > 0 } rejected)
         {
             Report("creation", rejected);
             return;
@@ -177,7 +185,7 @@ internal sealed class FaultPairSimulation
         for (int i = 0; i < _blocks; i++)
         {
             int block = (start + i) % _blocks;
-            if (_world.Host.Row(RowOf(block)) is not null && PlacesOf(block).Any(place => IsWritten(place, found)))
+            if (PlacesOf(block).Any(place => IsWritten(place, found)))
             {
                 return block;
             }
@@ -185,9 +193,9 @@ internal sealed class FaultPairSimulation
 
         return 0;
 
-        bool IsWritten((int Disk, long Offset) place, byte[] data)
+        bool IsWritten(BlockPlace place, byte[] data)
         {
-            _world.Disks[place.Disk].Media.Read(place.Offset, data);
+            World.Disks[place.Disk].Media.Read(place.Offset, data);
             return _oracle.Allows(0, data) || data.AsSpan().ContainsAnyExcept((byte)0);
         }
     }
@@ -206,7 +214,7 @@ internal sealed class FaultPairSimulation
         if (_pair.Away == Absence.BackBefore)
         {
             Return(disks[0]);
-            bool isWhole = _random.Next(2) == 0 && Lane.Run(_world.Spaces.Resync(new SimPacer(Lane))) == RepairEnd.Done && _world.Spaces.BytesToResync == 0;
+            bool isWhole = _random.Next(2) == 0 && Lane.Run(World.Spaces.Resync(new SimPacer(Lane))) == RepairEnd.Done && World.Spaces.BytesToResync == 0;
             MadeWhole(isWhole);
         }
     }
@@ -215,9 +223,9 @@ internal sealed class FaultPairSimulation
     private void Leave(int disk)
     {
         Tell($"{disk} leaves");
-        _world.Disks[disk].Pulled = true;
+        World.Disks[disk].Pulled = true;
         _gone.Add(disk);
-        Lane.Run(_world.Host.Evict(disk, "it was pulled"));
+        _place.Evict(disk);
         if (_scenario.CacheBlocks > 0)
         {
             Lane.Advance(Second);
@@ -226,9 +234,9 @@ internal sealed class FaultPairSimulation
 
     private void Return(int disk)
     {
-        Lane.PumpWhile(() => _world.Disks[disk].InFlight > 0 || _world.Host.IsBeingEvicted(disk), 60 * Second);
+        Lane.PumpWhile(() => !World.CanReturn(disk), 60 * Second);
         Tell($"{disk} returns");
-        string rejected = Lane.Run(_world.Return(disk));
+        string rejected = Lane.Run(World.Return(disk));
         if (rejected.Length > 0)
         {
             Report("return", rejected);
@@ -264,16 +272,16 @@ internal sealed class FaultPairSimulation
 
     private void Damage(int target)
     {
-        (int Disk, long Offset)[] there = [.. PlacesOf(target).Where(place => !_world.Disks[place.Disk].Pulled && !_lacks[target].Contains(place.Disk))];
+        BlockPlace[] there = [.. PlacesOf(target).Where(place => !World.Disks[place.Disk].Pulled && !_lacks[target].Contains(place.Disk))];
         if (there.Length == 0)
         {
             return;
         }
 
-        (int disk, long offset) = there[_random.Next(there.Length)];
+        (int disk, long offset, long page) = there[_random.Next(there.Length)];
         _hurtDisk = disk;
         Tell($"damage on {disk}");
-        SimMedia media = _world.Disks[disk].Media;
+        SimMedia media = World.Disks[disk].Media;
         switch (_pair.Fault)
         {
             case PlantedFault.Bit:
@@ -292,46 +300,43 @@ internal sealed class FaultPairSimulation
                 _hurt.Add(target);
                 break;
             case PlantedFault.FailedWrite:
-                _world.Disks[disk].WriteFails = (at, length) => at <= offset && offset < at + length;
+                World.Disks[disk].WriteFails = (at, length) => at <= offset && offset < at + length;
                 _hurt.Add(target);
                 WriteBlock(target);
-                _world.Disks[disk].WriteFails = null;
+                World.Disks[disk].WriteFails = null;
                 Garble(media, offset);
                 _hurt.Add(target);
                 NoteGone();
                 break;
             case PlantedFault.PageSector:
-                SlabPlace slab = _world.Host.Row(RowOf(target))!.Places.First(place => place.Disk == disk);
-                FlipBit(media, slab.PagesOffset + _random.Next(Block));
+                FlipBit(media, page + _random.Next(Block));
                 _hurtsAll = true;
                 break;
             case PlantedFault.LogBlock:
-                DamageRing(Enumerable.Range(0, Math.Max(2, _scenario.Redundancy + 1)), 0, _scenario.Parities > 0 ? 1 : 0, JournalBlock.Size);
+                DamageRing(_place.Logs, JournalBlock.Size);
                 break;
             default:
-                int ring = _scenario.Parities > 0 ? 2 : 1;
-                DamageRing(Enumerable.Range(0, _scenario.CacheCopies), ring, ring, Block);
+                DamageRing(_place.Rings, Block);
                 break;
         }
     }
 
     /// <summary>Damages a block of a log or ring that was written; the newest one most of the time.</summary>
-    private void DamageRing(IEnumerable<int> disks, int firstSlab, int lastSlab, int size)
+    private void DamageRing(IEnumerable<RingStretch> stretches, int size)
     {
-        int[] there = [.. disks.Where(disk => !_world.Disks[disk].Pulled)];
+        RingStretch[] there = [.. stretches.Where(stretch => !World.Disks[stretch.Disk].Pulled)];
         if (there.Length == 0)
         {
             return;
         }
 
-        _hurtDisk = there[_random.Next(there.Length)];
-        SimMedia media = _world.Disks[_hurtDisk].Media;
+        _hurtDisk = there[_random.Next(there.Length)].Disk;
+        SimMedia media = World.Disks[_hurtDisk].Media;
         byte[] block = new byte[size];
         List<(ulong Sequence, long Offset)> found = [];
-        for (int slab = firstSlab; slab <= lastSlab; slab++)
+        foreach (RingStretch stretch in there.Where(stretch => stretch.Disk == _hurtDisk))
         {
-            SlabPlace place = SimSpaceHost.Place(_shape, _hurtDisk, slab);
-            for (long at = place.PagesOffset; at < place.PagesOffset + SimSpaceHost.Stride(_shape); at += size)
+            for (long at = stretch.Offset; at < stretch.Offset + stretch.Length; at += size)
             {
                 media.Read(at, block);
                 bool isForeign = BitConverter.ToUInt32(block) >> 16 == 0xF0E1;
@@ -366,19 +371,19 @@ internal sealed class FaultPairSimulation
                 Tell("moves");
                 for (int i = 0; i < 4; i++)
                 {
-                    _world.MoveSome(new SimPacer(Lane)).Forget();
+                    (_random.Next(2) == 0 ? World.MoveSome(new SimPacer(Lane)) : World.MoveSlices(new SimPacer(Lane))).Forget();
                     RunSome();
                 }
 
                 break;
             case Meanwhile.Resync:
-                if (_gone.Count > 0 && _world.CanReturn(_gone.First()))
+                if (_gone.Count > 0 && World.CanReturn(_gone.First()))
                 {
                     Return(_gone.First());
                 }
 
                 Tell("resync begins");
-                _world.Spaces.Resync(new SimPacer(Lane)).Forget();
+                World.Spaces.Resync(new SimPacer(Lane)).Forget();
                 RunSome();
                 break;
             case Meanwhile.Destage:
@@ -406,34 +411,34 @@ internal sealed class FaultPairSimulation
         ulong seed = (ulong)_random.Next();
         NoteGone();
         _lastStop = stop;
-        SpaceWorld next;
+        FaultWorld next;
         switch (stop)
         {
             case WorldStop.Stop:
-                IoError closed = Lane.Run(_world.Close());
+                IoError closed = Lane.Run(World.Close());
                 if (closed != IoError.None && !MayFail())
                 {
-                    Report(where, $"close: {closed} {_world.FaultReason}");
+                    Report(where, $"close: {closed} {World.FaultReason}");
                 }
 
-                next = (SpaceWorld)(closed == IoError.None ? _world.Fork(seed) : _world.Kill(seed, () => true));
+                next = _place.Stopped(closed == IoError.None ? World.Fork(seed) : World.Kill(seed, () => true));
                 _oracle.ProcessCrash();
                 break;
             case WorldStop.Reopening:
-                next = _world.LoseAllDisks(seed);
+                next = _place.LoseAllDisks(seed);
                 _oracle.ProcessCrash();
                 break;
             case WorldStop.LostCaches:
-                next = (SpaceWorld)_world.Cut(seed, KeptWrites.Random(_random), keepsMemory: true);
+                next = _place.Stopped(World.Cut(seed, KeptWrites.Random(_random), keepsMemory: true));
                 _oracle.PowerCut(ofDisksAlone: true);
                 break;
             case WorldStop.PowerCut:
-                next = (SpaceWorld)_world.Cut(seed, KeptWrites.Random(_random));
+                next = _place.Stopped(World.Cut(seed, KeptWrites.Random(_random)));
                 _oracle.PowerCut();
                 _wasCut = true;
                 break;
             default:
-                next = (SpaceWorld)_world.Kill(seed, () => _random.Next(2) == 0);
+                next = _place.Stopped(World.Kill(seed, () => _random.Next(2) == 0));
                 _oracle.ProcessCrash();
                 break;
         }
@@ -442,7 +447,7 @@ internal sealed class FaultPairSimulation
         Tell($"{stop}, gone {string.Join(",", _gone)}");
         foreach (int disk in _gone)
         {
-            next.Remove(disk);
+            next.World.Remove(disk);
         }
 
         if (_gone.Count == 0 && _pair.Away is Absence.One or Absence.BackAfter && where == "opened")
@@ -450,7 +455,7 @@ internal sealed class FaultPairSimulation
             int[] others = [.. PlacesOf(target).Select(static place => place.Disk).Where(disk => disk != _hurtDisk)];
             int away = others.Length > 0 ? others[_random.Next(others.Length)] : PlacesOf(target)[0].Disk;
             Tell($"{away} removed");
-            next.Remove(away);
+            next.World.Remove(away);
             _gone.Add(away);
         }
 
@@ -469,8 +474,8 @@ internal sealed class FaultPairSimulation
         }
 
         _oracle.MissesDisk |= _gone.Count > 0;
-        _world.Release();
-        _world = next;
+        World.Release();
+        _place = next;
         Open(where);
     }
 
@@ -479,7 +484,7 @@ internal sealed class FaultPairSimulation
         _isRead = false;
         Array.Clear(_isNew);
         NoteGone();
-        string rejected = Lane.Run(_world.Open(isNew: false));
+        string rejected = Lane.Run(World.Open(isNew: false));
         if (rejected.Length > 0)
         {
             if (!MayFail())
@@ -505,16 +510,16 @@ internal sealed class FaultPairSimulation
     /// <summary>A space that does not open without a disk is opened with it, as a host does when the disk is back.</summary>
     private void OpenWithAll(string where)
     {
-        SpaceWorld next = (SpaceWorld)_world.Fork((ulong)_random.Next());
-        for (int disk = 0; disk < _world.Disks.Length; disk++)
+        FaultWorld next = _place.Stopped(World.Fork((ulong)_random.Next()));
+        for (int disk = 0; disk < World.Disks.Length; disk++)
         {
             next.BringBack(disk);
         }
 
         _gone.Clear();
-        _world.Release();
-        _world = next;
-        string rejected = Lane.Run(_world.Open(isNew: false));
+        World.Release();
+        _place = next;
+        string rejected = Lane.Run(World.Open(isNew: false));
         if (rejected.Length > 0)
         {
             // No copy of the log is whole any more: what the damaged block alone held cannot be told from the rest.
@@ -535,10 +540,10 @@ internal sealed class FaultPairSimulation
 
     private void ComeBack()
     {
-        bool any = _gone.Count > 0 || _world.Spaces.BytesToResync > 0;   // or is back, and not asked yet
+        bool any = _gone.Count > 0 || World.Spaces.BytesToResync > 0;   // or is back, and not asked yet
         foreach (int disk in _gone.ToArray())
         {
-            if (_world.CanReturn(disk))
+            if (World.CanReturn(disk))
             {
                 Return(disk);
             }
@@ -551,19 +556,19 @@ internal sealed class FaultPairSimulation
 
     private void Resync(string where)
     {
-        for (int attempt = 0; attempt < 30 && Violation is null && _world.Spaces.BytesToResync > 0; attempt++)
+        for (int attempt = 0; attempt < 30 && Violation is null && World.Spaces.BytesToResync > 0; attempt++)
         {
-            Lane.Run(_world.Spaces.Resync(new SimPacer(Lane)));
+            Lane.Run(World.Spaces.Resync(new SimPacer(Lane)));
             Lane.Advance(Second);
         }
 
-        if (Violation is null && _world.Spaces.BytesToResync > 0 && !MayFail() && _gone.Count == 0 && _hurt.Count == 0)
+        if (Violation is null && World.Spaces.BytesToResync > 0 && !MayFail() && _gone.Count == 0 && _hurt.Count == 0)
         {
-            Report(where, $"the repair does not come to an end: {_world.Spaces.BytesToResync} bytes");
+            Report(where, $"the repair does not come to an end: {World.Spaces.BytesToResync} bytes");
         }
 
-        Tell($"{where}, {_world.Spaces.BytesToResync} bytes to resync");
-        MadeWhole(_world.Spaces.BytesToResync == 0);
+        Tell($"{where}, {World.Spaces.BytesToResync} bytes to resync");
+        MadeWhole(World.Spaces.BytesToResync == 0);
     }
 
     private void ReadAll(string where, bool mayHeal = false)
@@ -574,14 +579,14 @@ internal sealed class FaultPairSimulation
             ReadBlock(where, block, isFirst: !_isRead, mayHeal || _hasReturned);
         }
 
-        _hasReturned = _world.Spaces.BytesToResync > 0;   // a disk that is back is not asked for everything yet
+        _hasReturned = World.Spaces.BytesToResync > 0;   // a disk that is back is not asked for everything yet
         _isRead = true;
     }
 
     private void ReadBlock(string where, int block, bool isFirst, bool mayHeal)
     {
         IoBuffer buffer = Lane.Buffers.Rent(Block);
-        IoError error = Lane.Run(_world.Store.Read((long)block * Block, buffer));
+        IoError error = Lane.Run(World.Store.Read((long)block * Block, buffer));
         byte[] data = buffer.Span.ToArray();
         Lane.Buffers.Return(buffer);
         NoteGone();
@@ -591,7 +596,7 @@ internal sealed class FaultPairSimulation
             CrashSimulation.Count(may, "fault pair: block is an error");
             if (!may)
             {
-                Report(where, $"block {block}: {error} {_world.FaultReason}");
+                Report(where, $"block {block}: {error} {World.FaultReason}");
             }
 
             if (!_isError[block])
@@ -656,11 +661,11 @@ internal sealed class FaultPairSimulation
         bool isThere = false;
         bool hasDurable = false;
         byte[] copy = new byte[Block];
-        foreach ((int disk, long offset) in PlacesOf(block))
+        foreach ((int disk, long offset, long _) in PlacesOf(block))
         {
             if (!_gone.Contains(disk))
             {
-                _world.Disks[disk].Media.Read(offset, copy);
+                World.Disks[disk].Media.Read(offset, copy);
                 isThere |= copy.AsSpan().SequenceEqual(data);
                 hasDurable |= _scenario.Parities == 0 && !_lacks[block].Contains(disk) && _oracle.IsDurable((long)block * Block, copy);
             }
@@ -701,9 +706,9 @@ internal sealed class FaultPairSimulation
 
     private void NoteGone()
     {
-        for (int disk = 0; disk < _world.Disks.Length; disk++)
+        for (int disk = 0; disk < World.Disks.Length; disk++)
         {
-            if (_world.Disks[disk].Pulled || !_world.Host.IsInView(disk))
+            if (World.Disks[disk].Pulled || !_place.IsInView(disk))
             {
                 _gone.Add(disk);
             }
@@ -737,7 +742,7 @@ internal sealed class FaultPairSimulation
         NoteGone();
         if (error != IoError.None && !MayFailToWrite(block, count))
         {
-            Report("write", $"block {block}: {error} {_world.FaultReason}");
+            Report("write", $"block {block}: {error} {World.FaultReason}");
         }
 
         Tell($"write {block}{(count > 1 ? $" +{count}" : "")}{(error == IoError.None ? "" : $" {error}")}");
@@ -778,13 +783,11 @@ internal sealed class FaultPairSimulation
         }
         else if (!MayFail() && _scenario.Redundancy > 0 && _gone.Count < _scenario.Redundancy)
         {
-            Report("flush", $"{error} {_world.FaultReason}");
+            Report("flush", $"{error} {World.FaultReason}");
         }
     }
 
-    private VerifiedLoad NewLoad(uint lastValue) => new(_world, _oracle, _scenario.Length, _shape.RowSize, Block, Report) { LastValue = lastValue };
-
-    private int RowOf(int block) => (int)((long)block * Block / _shape.RowSize);
+    private VerifiedLoad NewLoad(uint lastValue) => new(World, _oracle, _scenario.Length, _shape.RowSize, Block, Report) { LastValue = lastValue };
 
     /// <summary>Returns the first block of data of the parity line of a block.</summary>
     private int FirstOfLine(int block)
@@ -794,23 +797,7 @@ internal sealed class FaultPairSimulation
         return (block / perStripe * perStripe) + (block % perStripe % perStrip);
     }
 
-    private StripPiece PieceOf(int block) => _shape.Parities > 0
-        ? new ParityLayout(_shape).First((long)block * Block, Block) : new MirrorLayout(_shape).First((long)block * Block, Block);
-
-    /// <summary>Where the copies of a block are; with parity all strips of its line, its own first.</summary>
-    private (int Disk, long Offset)[] PlacesOf(int block)
-    {
-        StripPiece piece = PieceOf(block);
-        if (_world.Host.Row(piece.Row) is not { } row)
-        {
-            return [];
-        }
-
-        IEnumerable<int> positions = _shape.Parities > 0
-            ? Enumerable.Range(0, _shape.Columns).Select(i => (piece.Column + i) % _shape.Columns)
-            : Enumerable.Range(piece.Column * _shape.Copies, _shape.Copies);
-        return [.. positions.Select(position => (row.Places[position].Disk, row.Places[position].DataOffset + piece.SlabOffset))];
-    }
+    private BlockPlace[] PlacesOf(int block) => _place.PlacesOf((long)block * Block);
 
     private void Garble(SimMedia media, long offset)
     {
@@ -837,7 +824,7 @@ internal sealed class FaultPairSimulation
     private static void Corrupt(SimMedia media, long offset, Func<byte[], byte[]> change) => media.Change(offset, change);
 
     private void Report(string where, string what) =>
-        Violation ??= $"fault pair, {_seed}, {LayoutName(_scenario)}, {_pair}: {where}: {what}; hurt {string.Join(",", _hurt)}{(_hurtsAll ? " all" : "")} "
+        Violation ??= $"fault pair, {_seed}, {_layout}, {_pair}: {where}: {what}; hurt {string.Join(",", _hurt)}{(_hurtsAll ? " all" : "")} "
             + $"on {_hurtDisk}, gone {string.Join(",", _gone)}; {string.Join("; ", _story)}";
 
     private void Tell(string what) => _story.Add(what);

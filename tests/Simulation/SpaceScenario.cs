@@ -64,6 +64,10 @@ public sealed record SpaceScenario(int Columns, int Copies, bool Checksums, int 
         new(2, 2, true, 4096, 1) { MeetsFaultPairs = true }, new(1, 3, true, 512, 2) { MeetsFaultPairs = true },
         new(3, 1, true, 512, 1) { Parities = 1, MeetsFaultPairs = true }, new(5, 1, true, 512, 1) { Parities = 2, MeetsFaultPairs = true },
         new(1, 2, true, 512, 2, CacheBlocks: 64) { MeetsFaultPairs = true }, new(3, 1, true, 512, 1, CacheBlocks: 64) { Parities = 1, MeetsFaultPairs = true },
+        new(1, 2, true, 512, 1, IsWholePool: true) { MeetsFaultPairs = true },
+        new(1, 2, true, 512, 0, IsWholePool: true) { TierSlices = [1, 3], MeetsFaultPairs = true },
+        new(3, 1, true, 512, 0, IsWholePool: true) { TierSlices = [1, 3], Parities = 1, MeetsFaultPairs = true },
+        new(1, 2, true, 512, 0, IsWholePool: true, CacheBlocks: 256) { TierSlices = [1, 3], MeetsFaultPairs = true },
     ];
 
     /// <summary>Scenarios that lose one disk more than they can do without; they are tests of their own.</summary>

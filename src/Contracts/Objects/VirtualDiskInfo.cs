@@ -149,4 +149,10 @@ public sealed record VirtualDiskInfo
 
     /// <summary>Ours. Writes smaller than a sector that had to read first.</summary>
     public ulong ReadModifyWrites { get; init; }
+
+    /// <summary>
+    /// Ours. Blocks that were taken without proof since the virtual disk was opened, of regions that were written to before an unclean stop: after a power cut
+    /// with a value that matches no checksum, without checksums where copies differed.
+    /// </summary>
+    public ulong BlocksTakenWithoutProof { get; init; }
 }

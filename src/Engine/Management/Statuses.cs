@@ -220,6 +220,12 @@ public sealed record VirtualDiskStatus
     /// <summary>Counters of the spaces of the virtual disk; null while it is not open.</summary>
     public Resiliency.SpaceCounters? SpaceCounters { get; init; }
 
+    /// <summary>
+    /// Blocks that were taken without proof since it was opened, of regions that were written to before an unclean stop: after a power cut with a value that
+    /// matches no checksum, without checksums where copies differed.
+    /// </summary>
+    public long BlocksTakenWithoutProof { get; init; }
+
     /// <summary>Where the requests of its clients went and why; null while it is not open.</summary>
     public IoRoutes? Routes { get; init; }
 

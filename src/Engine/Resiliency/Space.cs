@@ -127,6 +127,12 @@ public sealed class Space : IBackingStore, IRepairable
     /// <summary>Whether no copy of the integrity log takes part, and one that has all of it is on a disk that is back.</summary>
     public bool HasReturnedLog => _log.Medium is { HasReturned: true };
 
+    /// <summary>
+    /// Lets disks that are not there count as lost with what they hold: blocks in doubt that they alone may have are lost, and their slabs are rebuilt
+    /// elsewhere without them. It holds until the disk is there again, or the space is closed.
+    /// </summary>
+    internal void GiveUp(IEnumerable<int> disks) => _members.GiveUp(disks);
+
     /// <inheritdoc/>
     EndStatement? IBackingStore.RingEnd => _records.RingEnd;
 

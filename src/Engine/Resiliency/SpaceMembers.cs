@@ -26,6 +26,7 @@ internal sealed class SpaceMembers(IMemberHost host)
 
     private readonly List<Member> _members = [];
     private readonly RoomWaits _waits = new();
+    private readonly HashSet<int> _givenUp = [];   // disks that are away and do not come back, as an administrator says
     private int _overdue;      // overdue reads of all disks
     private Action<int>? _used;
     private bool _isServing;   // the space is open: own writes and flushes wait for room without a limit
@@ -46,7 +47,11 @@ internal sealed class SpaceMembers(IMemberHost host)
     internal void TellFirstUse(Action<int> used) => _used = used;
 
     /// <summary>A disk has left or come back, or data has another place: work that spans that starts again.</summary>
-    internal void NoteChange() => Version++;
+    internal void NoteChange()
+    {
+        _givenUp.RemoveWhere(IsLive);
+        Version++;
+    }
 
     /// <summary>The space is open: own writes and flushes wait for room without a limit.</summary>
     internal void BeginServing() => _isServing = true;
@@ -55,6 +60,16 @@ internal sealed class SpaceMembers(IMemberHost host)
     internal void EndServing() => _isServing = false;
 
     internal bool IsLive(int disk) => host.Members.Disk(disk) is not null;
+
+    /// <summary>Whether a disk is not there and may come back with what it holds.</summary>
+    internal bool IsAway(int disk) => !IsLive(disk) && !_givenUp.Contains(disk);
+
+    /// <summary>Lets disks that are not there count as lost with what they hold, until they are there again.</summary>
+    internal void GiveUp(IEnumerable<int> disks)
+    {
+        _givenUp.UnionWith(disks);
+        Version++;
+    }
 
     /// <summary>A disk that requests wait for because the file system below it is full; −1: none.</summary>
     internal int Full => _members.Find(static member => member.AwaitingRoom > 0)?.Disk ?? -1;

@@ -431,7 +431,9 @@ public sealed class PoolWorld : ISimWorld
             .All(link => !link.IsOf(pool) || link.Members.Disk(member.Disk.Value) is not null));
 
     /// <summary>Stops cleanly.</summary>
-    public async LaneTask<IoError> Close()
+    public LaneTask<IoError> Close() => Close(clean: true);
+
+    private async LaneTask<IoError> Close(bool clean)
     {
         IoError error = IoError.None;
         foreach (SimVirtualDisk disk in VirtualDisks)
@@ -440,10 +442,10 @@ public sealed class PoolWorld : ISimWorld
             error = error == IoError.None ? closed : error;
         }
 
-        await Pool!.Close();
+        await Pool!.Close(clean);
         if (CachePool is { } cachePool)
         {
-            await cachePool.Close();
+            await cachePool.Close(clean);
         }
 
         return error;
@@ -465,6 +467,26 @@ public sealed class PoolWorld : ISimWorld
         }
 
         return new PoolWorld(seed, media, State.Snapshot(withMemory: true), Specs, _ownerDisks, _hasDataLanes, _deadlines).WithSetup(this);
+    }
+
+    /// <summary>
+    /// The world as the same process finds it again after all disks had gone at once, and are back with what they held. Disks that were away stay away.
+    /// </summary>
+    public PoolWorld LoseAllDisks(ulong seed)
+    {
+        bool[] wereAway = Array.ConvertAll(Disks, static disk => disk.Pulled);
+        Array.ForEach(Disks, static disk => disk.Pull());
+        Lane.Run(Close(clean: false));
+        PoolWorld next = Fork(seed);
+        for (int disk = 0; disk < wereAway.Length; disk++)
+        {
+            if (!wereAway[disk])
+            {
+                next.Disks[disk].PutBack();
+            }
+        }
+
+        return next;
     }
 
     /// <summary>

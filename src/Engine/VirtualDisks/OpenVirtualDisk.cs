@@ -177,6 +177,15 @@ public sealed class OpenVirtualDisk : IMemberFollower, IClientLoad
         : _isOnFlash ? default
         : (Disk.Counters.Operations, Disk.Counters.Queue);
 
+    /// <summary>Lets disks of its pool that are not there count as lost with what they hold, until they are there again.</summary>
+    internal void GiveUp(IReadOnlyCollection<DiskNumber> disks)
+    {
+        foreach (OpenPart part in Parts)
+        {
+            part.Space.GiveUp(disks.Select(static disk => (int)disk.Value));
+        }
+    }
+
     /// <summary>Called on the lane of its pool: runs an action on its lane and returns its result on the pool's lane.</summary>
     public LaneTask<T> Call<T>(Func<LaneTask<T>> action) => _pool.Call(action);
 

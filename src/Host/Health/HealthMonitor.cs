@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using TierSpaces.Engine.Devices;
+using TierSpaces.Engine.Management;
 using TierSpaces.Host.Serving;
 
 namespace TierSpaces.Host.Health;
@@ -20,6 +21,7 @@ internal sealed class HealthMonitor
     private readonly TimeSpan _limit;
     private readonly CancellationTokenSource _stop = new();
     private readonly SemaphoreSlim _observed = new(0);
+    private readonly Dictionary<Guid, long> _taken = [];   // by virtual disk: blocks taken without proof
     private Task _loops = Task.CompletedTask;
 
     /// <summary>Makes one that does nothing until <see cref="Start"/>.</summary>
@@ -61,8 +63,9 @@ internal sealed class HealthMonitor
             Stopwatch watch = Stopwatch.StartNew();
             try
             {
-                HealthReport report = HealthReport.Of(
-                    await _services.Subsystem.SnapshotAsync().ConfigureAwait(false), _services.Volumes.Mounts.Recorded);
+                SubsystemSnapshot now = await _services.Subsystem.SnapshotAsync().ConfigureAwait(false);
+                LogTaken(now);
+                HealthReport report = HealthReport.Of(now, _services.Volumes.Mounts.Recorded);
                 ledger.Observe(report, DateTime.UtcNow, sinceStart.Elapsed < s_startPatience).ForEach(static change => HostLog.Write(change.Line));
                 _observed.Release();
                 problem = "";
@@ -78,6 +81,22 @@ internal sealed class HealthMonitor
             }
 
             await Task.Delay(s_period + (CostFactor * watch.Elapsed), _stop.Token).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Logs blocks that were taken without proof since the last look.</summary>
+    private void LogTaken(SubsystemSnapshot now)
+    {
+        foreach (VirtualDiskStatus disk in now.VirtualDisks)
+        {
+            Guid id = disk.Description.Id.Value;
+            long before = _taken.GetValueOrDefault(id);
+            _taken[id] = disk.BlocksTakenWithoutProof;
+            if (disk.BlocksTakenWithoutProof > before)
+            {
+                HostLog.Write($"Information: virtual disk '{ObjectHealth.OneLine(disk.Description.FriendlyName)}': "
+                    + $"{disk.BlocksTakenWithoutProof - before} blocks were taken without proof after an unclean stop: no flush had covered their last writes.");
+            }
         }
     }
 

@@ -190,6 +190,36 @@ public sealed class EvidenceTests
         AssertError(Killed(first));
     }
 
+    // The slab that is away may have the block: it is no source that may be dropped, until an administrator says that its disk is lost.
+    [Fact]
+    public void A_slab_that_a_block_in_doubt_waits_for_is_rebuilt_elsewhere_once_its_disk_is_given_up()
+    {
+        ScrubWorld world = Without(Settled(2), 0, out int gone);
+        Rot(world, [1]);
+        AssertError(world);
+        world.Put(Near, Block);
+        (int, long) before = world.DataPlace(0, At);
+        MoveOften(world);
+        Assert.Equal(before, world.DataPlace(0, At));
+        world.Space.GiveUp([gone]);
+        MoveOften(world);
+        Assert.NotEqual(before, world.DataPlace(0, At));
+        AssertError(world);
+        world.AssertReads(Near, Block);
+        world.Put(At, Block);
+        world.AssertReads(At, Block);
+        world.AssertCopy(0);
+        world.AssertCopy(1);
+    }
+
+    private static void MoveOften(ScrubWorld world)
+    {
+        for (int i = 0; i < 50; i++)
+        {
+            world.Lane.Run(world.World.MoveSome(new SimPacer(world.Lane)));
+        }
+    }
+
     // One sector of the only checksum page that is there: what it said is unknown until the other one is back, and never lost for that.
     [Theory]
     [InlineData(false, false)]

@@ -219,6 +219,7 @@ public sealed class PropertyTableTests : IAsyncLifetime
             Description = description, PoolId = Guid.NewGuid(), Health = Engine.Pools.HealthStatus.Warning, StatusReason = "a disk is full",
                 SocketPath = "/y.sock", Lane = 77,
             Counters = new IoCounters { ReadModifyWrites = 3 },
+            BlocksTakenWithoutProof = 4,
         }.ToInfo(1, new AttachOutcome("nbdfuse", "/dev/y", "the kernel has no nbd"), "nbd://127.0.0.1:10809/y"));
         Note("Get-PhysicalExtent", new ExtentMapping().ToInfo(
             new PhysicalExtent(Guid.NewGuid(), Guid.NewGuid(), Column: 9, Copy: 9, 9, 9, 9, IsMissing: false, IsStale: true)));

@@ -26,6 +26,11 @@ public sealed record RepairVirtualDiskRequest : StorageRequest<VirtualDiskInfo>
         Required = true, Pipeline = PipelineBinding.ByValue, ObjectClass = "MSFT_VirtualDisk")]
     public string[]? InputObject { get; init; }
 
+    [VerbParameter(
+        "Gives up blocks in doubt that only physical disks which are missing and retired may have: they are lost, and what else those disks held is rebuilt on "
+        + "others. An extension: Windows has no such parameter.")]
+    public bool Force { get; init; }
+
     [VerbParameter("Returns the object.")]
     public bool PassThru { get; init; }
 }

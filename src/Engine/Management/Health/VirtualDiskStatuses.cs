@@ -34,6 +34,7 @@ internal static class VirtualDiskStatuses
             Lane = disk?.Lane ?? 0,
             Counters = disk?.Counters,
             SpaceCounters = disk?.SpaceCounters,
+            BlocksTakenWithoutProof = disk?.SpaceCounters.Repair.BlocksAdopted ?? 0,
             Routes = disk is null ? null : IoRoutes.Of(state, description, disk),
             Regions = disk is { Regions.Length: > 0 } ? RegionsOf(description, state, slab, disk) : null,
             WriteCache = disk?.WriteCache,

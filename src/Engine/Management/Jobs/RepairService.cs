@@ -53,9 +53,12 @@ public sealed class RepairService
     /// the same virtual disk that is under way, which verifies from then on too. Where the virtual disks of the pool are repaired in turn, it begins when the
     /// repairs of others have ended. Completes when the job has ended, however it has.
     /// </summary>
+    /// <param name="virtualDisk">The virtual disk.</param>
+    /// <param name="givesUpDoubt">Whether blocks in doubt are given up that only retired disks which are missing may have.</param>
     /// <exception cref="ManagementException">The virtual disk is not there, or cannot be used.</exception>
-    public Task<JobStatus> RepairAsync(Guid virtualDisk) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
+    public Task<JobStatus> RepairAsync(Guid virtualDisk, bool givesUpDoubt = false) => _core.Lane.InvokeAsync(async LaneTask<JobStatus> () =>
     {
+        _ = givesUpDoubt ? await _core.Verbs.Enqueue(() => GiveUpDoubt(virtualDisk)) : default;
         StorageJob job = await _core.Verbs.Enqueue(() => LaneTask.FromResult(StartRepair(virtualDisk)));   // the waits hold up no other verb
         while (job.Spec.VirtualDisk != virtualDisk)
         {
@@ -66,6 +69,20 @@ public sealed class RepairService
         await job.WaitForEnd();
         return JobStatus.Of(job);
     });
+
+    private async LaneTask<Nothing> GiveUpDoubt(Guid virtualDisk)
+    {
+        (ManagedPool managed, ManagedVirtualDisk disk) = _core.Pools.TakeDisk(virtualDisk);
+        RequireRepairable(disk);
+        Pool pool = managed.Pool!;
+        DiskNumber[] retired = [.. pool.MissingDisks.Where(number => pool.State.Disk(number) is { Description.Usage: DiskUsage.Retired })];
+        await disk.Ask(open =>
+        {
+            open.GiveUp(retired);
+            return default(Nothing);
+        });
+        return default;
+    }
 
     /// <summary>Returns the bytes and slabs that <see cref="RepairAsync"/> would copy before it verifies every copy.</summary>
     public Task<RepairPlacement> PlanAsync(Guid id) => _core.Verbs.Plan(

@@ -119,6 +119,12 @@ internal sealed class MetadataStore
     {
         LaneCompletion<CommitResult> done = LaneCompletion<CommitResult>.Rent();
         LaneTask<CommitResult> task = done.Task;
+        if (End.Result is { } stopped)
+        {
+            done.Complete(stopped);   // nothing may wait for the pump: it may be ending what waited
+            return task;
+        }
+
         _operations.Enqueue((async () => done.Complete(End.Result ?? await operation()), _commits.Asked));
         Kick();
         return task;

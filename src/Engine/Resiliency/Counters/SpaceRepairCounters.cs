@@ -9,7 +9,10 @@ public sealed class SpaceRepairCounters
     /// <summary>Blocks whose value was found after an unclean stop and was not the one of their entry.</summary>
     public long BlocksRecovered { get; private set; }
 
-    /// <summary>Blocks that were taken without proof after a stop of the machine: a value that matches no entry, in a region that was dirty.</summary>
+    /// <summary>
+    /// Blocks of regions that were dirty that were taken without proof: after a stop of the machine a value that matches no entry, without checksums what the
+    /// first copy held where copies differed.
+    /// </summary>
     public long BlocksAdopted { get; private set; }
 
     /// <summary>Stale regions that hold their data again.</summary>

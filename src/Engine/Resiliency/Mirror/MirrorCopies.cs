@@ -270,7 +270,7 @@ internal sealed class MirrorCopies(EngineParts parts, FailedWrites failed) : ICo
         bool isAway = false;
         for (int copy = 0; copy < _shape.Copies && !isAway; copy++)
         {
-            isAway = !_members.IsLive(PlaceOf(row, column, copy).Disk);
+            isAway = _members.IsAway(PlaceOf(row, column, copy).Disk);
         }
 
         return isAway;

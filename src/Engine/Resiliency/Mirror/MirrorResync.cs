@@ -126,6 +126,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
         int choice = BitOperations.TrailingZeroCount(answered);
         int wrong = copies.Differing(buffers, stride, index, answered, choice);
         findings.AnyWritten |= wrong != 0;
+        parts.Space.Counters.Repair.NoteAdopted(wrong != 0 ? 1 : 0);
         return wrong == 0 ? IoError.None
             : await copies.Overwrite(row, block, wrong, buffers.Slice((choice * stride) + (index * BlockSize), BlockSize));
     }
@@ -311,7 +312,7 @@ internal sealed class MirrorResync(EngineParts parts, MirrorCopies copies, Mirro
                     part.Span.Clear();
                 }
 
-                error = _members.IsLive(source.Disk) ? await WriteTarget(block, target, part) : IoError.Io;
+                error = _members.IsAway(source.Disk) ? IoError.Io : await WriteTarget(block, target, part);
             }
         }
 

@@ -535,7 +535,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         if (isData && error == IoError.None && (!isGiven || lines.HasMarkedParity))
         {
             isGiven = isGiven || await strips.ReadStale(lines, strip);
-            bool mayBeGivenUp = isGiven || Array.TrueForAll(row.Places, place => _members.IsLive(place.Disk));   // none is away that may give it
+            bool mayBeGivenUp = isGiven || Array.TrueForAll(row.Places, place => !_members.IsAway(place.Disk));   // none is away that may give it
             error = mayBeGivenUp ? await Mend(lines, strip, isGiven) : error;
         }
 
@@ -543,7 +543,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
         {
             // The bytes at the other place are another owner's. A slab whose disk is away may hold the block: it is not given up.
             lines[strip].Span.Clear();
-            isGiven = _members.IsLive(row.Places[position].Disk);
+            isGiven = !_members.IsAway(row.Places[position].Disk);
             error = isGiven ? IoError.None : IoError.Io;
         }
 

@@ -72,6 +72,7 @@ internal static class VirtualDiskMapping
             AttachReason = isConnected ? attached?.Reason : null,
             Lane = disk.Lane,
             ReadModifyWrites = (ulong)(disk.Counters?.ReadModifyWrites ?? 0),
+            BlocksTakenWithoutProof = (ulong)disk.BlocksTakenWithoutProof,
         };
     }
 

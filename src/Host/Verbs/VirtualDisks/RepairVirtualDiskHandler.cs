@@ -21,6 +21,12 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
             {
                 reply.Tell(Steps(disk, await services.Subsystem.Repairs.PlanAsync(disk.Description.Id.Value).ConfigureAwait(false)));
                 planned.Add(disk);
+                if (request.Force && disk is { OperationalStatus: "Error", MissingDisks.Count: > 0 })
+                {
+                    reply.Warn($"Virtual disk '{disk.Description.FriendlyName}': what only missing physical disks may have that are retired is given up. "
+                        + disk.StatusReason);
+                }
+
                 if (reply.IsWhatIf && disk.MissingDisks.Count > 0)
                 {
                     reply.Warn(WhatStays(disk));
@@ -41,7 +47,7 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
         List<VirtualDiskStatus> disks, RepairVirtualDiskRequest request, ReplyBuilder<VirtualDiskInfo> reply)
     {
         (VirtualDiskStatus disk, Task<JobStatus> repair)[] repairs =
-            disks.Select(disk => (disk, repair: services.Subsystem.Repairs.RepairAsync(disk.Description.Id.Value))).ToArray();
+            disks.Select(disk => (disk, repair: services.Subsystem.Repairs.RepairAsync(disk.Description.Id.Value, request.Force))).ToArray();
         foreach ((VirtualDiskStatus? disk, Task<JobStatus>? repair) in repairs)
         {
             await reply.TryAsync(async () => Judge(disk, await repair.ConfigureAwait(false), reply)).ConfigureAwait(false);
@@ -65,7 +71,8 @@ internal sealed class RepairVirtualDiskHandler(HostServices services) : VerbHand
         StorageErrors.Failed,
         $"Virtual disk '{disk.Description.FriendlyName}' is repaired as far as it can be and stays {disk.OperationalStatus}: "
         + $"physical disks with copies of it are missing: {string.Join(", ", disk.MissingDisks)}.",
-        "Bring them back, or give them up (Set-PhysicalDisk -Usage Retired) and repair again: their slabs are rebuilt where there is room.",
+        "Bring them back, or give them up (Set-PhysicalDisk -Usage Retired) and repair again: their slabs are rebuilt where there is room. Blocks in doubt that "
+        + "only they may have are given up with -Force.",
         disk.Description.FriendlyName);
 
     private static void Judge(VirtualDiskStatus disk, JobStatus job, ReplyBuilder<VirtualDiskInfo> reply)

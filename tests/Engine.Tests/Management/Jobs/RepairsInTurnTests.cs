@@ -42,7 +42,7 @@ public sealed class RepairsInTurnTests
     public void Repairs_that_are_asked_for(bool inTurn, int most)
     {
         Set(inTurn);
-        Task<JobStatus>[] repairs = [.. _disks.Select(_world.Subsystem.Repairs.RepairAsync)];
+        Task<JobStatus>[] repairs = [.. _disks.Select(disk => _world.Subsystem.Repairs.RepairAsync(disk))];
         Assert.Equal(most, MostAtOnce(() => repairs.All(static repair => repair.IsCompleted)));
         Assert.Equal(_disks, repairs.Select(repair => _world.Run(repair).VirtualDisk));
         Assert.All(repairs, repair => Assert.Equal(("Repair", JobState.Completed), (_world.Run(repair).Name, _world.Run(repair).State)));
@@ -68,7 +68,7 @@ public sealed class RepairsInTurnTests
     public void Repairs_that_an_earlier_host_left_go_on_in_turn()
     {
         Write();
-        Task<JobStatus>[] repairs = [.. _disks.Select(_world.Subsystem.Repairs.RepairAsync)];
+        Task<JobStatus>[] repairs = [.. _disks.Select(disk => _world.Subsystem.Repairs.RepairAsync(disk))];
         _world.Until(() => Running().Length == 3);
         Set(inTurn: true);
         Assert.Equal(3, Running().Length);
