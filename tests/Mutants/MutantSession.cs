@@ -48,8 +48,8 @@ public sealed class MutantSession
 
     private async Task<int> RunAsync()
     {
-        string only = Text("-Only", "");
-        Mutant[] chosen = [.. _run.Mutants.Where(mutant => mutant.Name.Contains(only, StringComparison.OrdinalIgnoreCase))];
+        string[] only = Text("-Only", "").Split('|');
+        Mutant[] chosen = [.. _run.Mutants.Where(mutant => only.Any(text => mutant.Name.Contains(text, StringComparison.OrdinalIgnoreCase)))];
         if (_args.Contains("-List"))
         {
             Array.ForEach(chosen, mutant => Console.WriteLine($"{mutant.Kind} {mutant.Name}"));

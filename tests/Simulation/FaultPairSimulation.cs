@@ -333,7 +333,7 @@ internal sealed class FaultPairSimulation
         _hurtDisk = there[_random.Next(there.Length)].Disk;
         SimMedia media = World.Disks[_hurtDisk].Media;
         byte[] block = new byte[size];
-        List<(ulong Sequence, long Offset)> found = [];
+        List<(Guid Owner, ulong Sequence, long Offset)> found = [];
         foreach (RingStretch stretch in there.Where(stretch => stretch.Disk == _hurtDisk))
         {
             for (long at = stretch.Offset; at < stretch.Offset + stretch.Length; at += size)
@@ -342,14 +342,22 @@ internal sealed class FaultPairSimulation
                 bool isForeign = BitConverter.ToUInt32(block) >> 16 == 0xF0E1;
                 if (!isForeign && block.AsSpan().ContainsAnyExcept((byte)0))
                 {
-                    found.Add((BitConverter.ToUInt64(block.AsSpan(32)), at));
+                    found.Add((new Guid(block.AsSpan(8, 16)), BitConverter.ToUInt64(block.AsSpan(32)), at));
                 }
             }
         }
 
         if (found.Count > 0)
         {
-            long at = _random.Next(3) > 0 && _pair.Fault == PlantedFault.LogBlock ? found.Max().Offset : found[_random.Next(found.Count)].Offset;
+            Guid[] owners = [.. found.Select(static block => block.Owner).Distinct()];   // an integrity log, and a parity journal
+            if (_pair.Fault == PlantedFault.LogBlock && owners.Length > 1)
+            {
+                Guid owner = owners[_random.Next(owners.Length)];
+                found.RemoveAll(block => block.Owner != owner);
+            }
+
+            bool isNewest = _random.Next(3) > 0 && _pair.Fault == PlantedFault.LogBlock;
+            long at = isNewest ? found.MaxBy(static block => block.Sequence).Offset : found[_random.Next(found.Count)].Offset;
             FlipBit(media, at + _random.Next(size));
             _hurtsAll = true;
         }
