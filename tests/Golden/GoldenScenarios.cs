@@ -42,6 +42,7 @@ internal static class GoldenScenarios
         ["disks-lost-at-once"] = DisksLostAtOnce,
         ["lease-killed"] = LeaseKilled,
         ["cache-summary-killed"] = CacheSummaryKilled,
+        ["doubt-killed"] = DoubtKilled,
     };
 
     private static void Plain(GoldenWorld world, int disks, string resiliency, int copies)
@@ -242,6 +243,22 @@ internal static class GoldenScenarios
         world.Flush("data");
         world.Flush("plain");
         world.Stop();
+    }
+
+    // The disk that a block in doubt waits for is there again, and the host has not noticed.
+    private static void DoubtKilled(GoldenWorld world)
+    {
+        world.NewPool("pool", DiskBytes, MediaType.SSD, MediaType.SSD);
+        world.NewDisk(Mirror("data", 4 * Mebibyte));
+        Scatter(world, "data", 4 * Mebibyte, 1);
+        world.Flush("data");
+        world.Advance(TimeSpan.FromMinutes(1));
+        world.Pull(1);
+        world.Advance(TimeSpan.FromSeconds(1));
+        world.Rot(0, 1);
+        world.RequireLost("data", 0, Block);
+        world.Write("data", 5 * Block, Block, 2);
+        world.PutBack(1);
     }
 
     private static void LeaseKilled(GoldenWorld world)

@@ -156,6 +156,37 @@ internal sealed class GoldenWorld : IDiskFactory
         return content;
     }
 
+    /// <summary>Damages a block that was written with a seed at an offset of its virtual disk, on every disk that is there.</summary>
+    public void Rot(long offset, ulong seed)
+    {
+        byte[] written = new byte[4096];
+        byte[] found = new byte[written.Length];
+        GoldenData.Fill(seed, offset, written);
+        foreach (SimMedia media in _media.Where((_, number) => !_away.Contains(number)))
+        {
+            for (long at = 0; at < media.Length; at += found.Length)
+            {
+                media.Read(at, found);
+                if (found.AsSpan().SequenceEqual(written))
+                {
+                    media.Corrupt(at, static sector => [.. sector.Select(static value => (byte)~value)]);
+                }
+            }
+        }
+    }
+
+    /// <summary>Requires that reading a range of a virtual disk is an error.</summary>
+    public void RequireLost(string disk, long offset, int length)
+    {
+        IoBuffer buffer = Lane.Buffers.Rent(length);
+        IoError error = Lane.Run(Opened(disk).Read(offset, buffer));
+        Lane.Buffers.Return(buffer);
+        if (error != IoError.Io)
+        {
+            throw new InvalidOperationException($"Virtual disk '{disk}' can be read at {offset}: {error}.");
+        }
+    }
+
     /// <summary>Pulls a disk: it cannot be found until <see cref="PutBack"/>.</summary>
     public void Pull(int number)
     {
