@@ -28,6 +28,12 @@ Describe 'Repair-VirtualDisk' {
         (Repair-VirtualDisk -Name 'O*' -PassThru).FriendlyName | Should -Be 'Other'
     }
 
+    It 'gives nothing up with -Force where no block is in doubt' {
+        Repair-VirtualDisk Data -Force -WarningVariable told -WarningAction SilentlyContinue | Should -BeNullOrEmpty
+        $told | Should -BeNullOrEmpty
+        (Get-VirtualDisk Data).HealthStatus | Should -Be 'Healthy'
+    }
+
     It 'runs as a job of the shell with -AsJob' {
         $job = Repair-VirtualDisk Data -AsJob
         $job | Should -BeOfType ([System.Management.Automation.Job])
