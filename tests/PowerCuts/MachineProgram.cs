@@ -49,10 +49,11 @@ internal sealed class MachineProgram(RunFolder folder, int boot)
         else
         {
             WaitUntil("the virtual disks have their devices", () => Ask(new GetVirtualDiskRequest())
-                is { } disks && disks.Length == layout.Disks.Length && disks.All(static disk => disk.DevicePath is not null && File.Exists(disk.DevicePath)));
+                is { } disks && disks.Length == layout.Disks.Length && disks.All(static disk => disk.DevicePath is not null && File.Exists(disk.DevicePath)),
+                WhatIsThere);
         }
 
-        File.Copy(_client.Paths.Log, folder["host.log"], overwrite: true);
+        CopyLog();
         folder.Say("devices");
         Open(layout);
         Verify(layout);
@@ -80,6 +81,15 @@ internal sealed class MachineProgram(RunFolder folder, int boot)
         {
             End(layout);
         }
+    }
+
+    private void CopyLog() => File.Copy(_client.Paths.Log, folder["host.log"], overwrite: true);
+
+    private string WhatIsThere()
+    {
+        CopyLog();
+        return string.Join("; ", Ask(new GetVirtualDiskRequest()).Select(static disk =>
+            $"{disk.FriendlyName}: {disk.DevicePath ?? "no device"}, {string.Join(", ", disk.OperationalStatus)} {disk.OtherOperationalStatusDescription}"));
     }
 
     private void MakeDisks(Layout layout)

@@ -44,7 +44,13 @@ public sealed class GoldenPoolTests
         PoolService pools = check.World.Subsystem.Pools;
         foreach (StoragePoolStatus pool in check.World.Run(pools.ListAsync()))
         {
-            int recorded = Path.GetDirectoryName(file) switch { "0.1-member-votes" => 2, "0.1-lease" => 3, "0.1-cache-summaries" or "0.1-evidence" => 4, _ => 1 };
+            int recorded = Path.GetDirectoryName(file) switch
+            {
+                "0.1-member-votes" => 2,
+                "0.1-lease" => 3,
+                "0.1-cache-summaries" or "0.1-evidence" => 4,
+                _ => 1,
+            };
             Assert.Equal((recorded, (ushort?)recorded), (pool.Description.FormatVersion, pool.ToInfo().FormatVersion));
             StoragePoolStatus raised = check.World.Run(pools.RaiseAsync(pool.UniqueId));
             Assert.Equal((4, (ushort?)4), (raised.Description.FormatVersion, raised.ToInfo().FormatVersion));
