@@ -89,7 +89,7 @@ internal sealed class MachineProgram(RunFolder folder, int boot)
     {
         CopyLog();
         return string.Join("; ", Ask(new GetVirtualDiskRequest()).Select(static disk =>
-            $"{disk.FriendlyName}: {disk.DevicePath ?? "no device"}, {string.Join(", ", disk.OperationalStatus)} {disk.OtherOperationalStatusDescription}"));
+            $"{disk.FriendlyName}: {disk.DevicePath ?? $"no device ({disk.AttachReason})"}, {string.Join(", ", disk.OperationalStatus)} {disk.OtherOperationalStatusDescription}"));
     }
 
     private void MakeDisks(Layout layout)

@@ -93,6 +93,9 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     public AttachRecord[] Broken() => [.. store.Read().Where(record => _outcomes.ContainsKey(record.UniqueId)
         && attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.IsIntact(record) == false)];
 
+    /// <summary>Returns the attached disks without a device because every method that can be used here failed: a later attempt may make one.</summary>
+    public string[] Failed() => [.. _outcomes.Where(static outcome => outcome.Value.HasFailed).Select(static outcome => outcome.Key)];
+
     /// <summary>Returns the record of a device of an earlier host that is broken; null where it is whole, or there is none.</summary>
     public AttachRecord? BrokenRecordOf(string uniqueId) => store.Read().FirstOrDefault(record => record.UniqueId == uniqueId) is { } record
         && attachers.FirstOrDefault(attacher => attacher.Method == record.Method)?.IsIntact(record) != true
@@ -250,7 +253,8 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
 
     private AttachOutcome Make(AttachTarget target, AttachMethod? method)
     {
-        List<string> reasons = new List<string>();
+        List<string> reasons = [];
+        bool hasFailed = false;
         foreach (IAttacher attacher in attachers.Where(attacher => method is null || attacher.Method == method.ToString()))
         {
             try
@@ -265,10 +269,13 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
             catch (AttachException e)
             {
                 reasons.Add($"{attacher.Method}: {e.Message}");
+                hasFailed = true;
+                HostLog.Write($"virtual disk '{target.FriendlyName}' gets no device by {attacher.Method}: {e.Message}");
             }
         }
 
-        return new AttachOutcome(UriOnly, null, $"No block device: {(method == AttachMethod.NbdUri ? "none was asked for" : string.Join("; ", reasons))}.");
+        string why = method == AttachMethod.NbdUri ? "none was asked for" : string.Join("; ", reasons);
+        return new AttachOutcome(UriOnly, null, $"No block device: {why}.", hasFailed);
     }
 
     private AttachOutcome Make(IAttacher attacher, AttachTarget target, string reason)

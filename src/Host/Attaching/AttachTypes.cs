@@ -62,4 +62,5 @@ internal sealed record AttachRecord
 /// <param name="Method">KernelNbd, Fuse, NbdFuse or NbdUri.</param>
 /// <param name="DevicePath">Stable link to the block device; null where only the URI is served.</param>
 /// <param name="Reason">Reason why there is no block device, or why a method before this one was not taken; null when there is none.</param>
-internal sealed record AttachOutcome(string Method, string? DevicePath, string? Reason);
+/// <param name="HasFailed">Whether there is no block device although a method could be used here: it failed, and may work later.</param>
+internal sealed record AttachOutcome(string Method, string? DevicePath, string? Reason, bool HasFailed = false);

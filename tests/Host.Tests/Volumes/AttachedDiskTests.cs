@@ -85,6 +85,25 @@ public sealed class AttachedDiskTests : IDisposable
     }
 
     [Fact]
+    public void A_device_that_could_not_be_made_is_made_when_it_can_be()
+    {
+        string tools = Directory.CreateDirectory(Path.Combine(_scratch.Root, "tools")).FullName;
+        string busy = Path.Combine(_scratch.Root, "busy"), losetup = Path.Combine(tools, "losetup");
+        File.WriteAllText(losetup, $"#!/bin/sh\n[ ! -e {busy} ] || {{ echo 'it is busy' >&2; exit 1; }}\nexec {Tool.Find("losetup")} \"$@\"\n");
+        File.SetUnixFileMode(losetup, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+        _scratch.Variables["PATH"] = $"{tools}:{Environment.GetEnvironmentVariable("PATH")}";
+        Prepare();
+        File.WriteAllText(busy, "");
+        Scratch.Answer answer = _scratch.Run("New-VirtualDisk", "p", "-FriendlyName", "Data", "-Size", "100MB");
+        Assert.Contains("losetup: it is busy", answer.Error);
+        Thread.Sleep(3000);
+        Assert.Equal("NbdUri", Text(Get("Data"), "AttachMethod"));
+        File.Delete(busy);
+        Scratch.Eventually("the virtual disk has its device", () => Text(Get("Data"), "DevicePath") is { Length: > 0 } device && File.Exists(device));
+        Assert.NotEqual("NbdUri", Text(Get("Data"), "AttachMethod"));
+    }
+
+    [Fact]
     public void One_that_cannot_be_attached_is_created_and_a_warning_says_why()
     {
         Prepare();
