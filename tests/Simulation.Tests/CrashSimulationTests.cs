@@ -23,6 +23,7 @@ public class CrashSimulationTests
         { 39, 328, "the target of a move that was stopped got another row before a client's write to it had ended" },
         { 34, 305, "a line of which one block was away and its parity torn stayed without the redundancy that its other disks had" },
         { 55, 42, "a record of an earlier session was written to the log again after the entry that had settled its block" },
+        { 64, 923, "a zeroing whose record had outlived the flush after a newer write undid that write when the disks had lost their caches" },
     };
 
     [Theory]

@@ -29,12 +29,14 @@ internal sealed class FaultPairSimulation
     private readonly FaultPair _pair;
     private readonly Random _random;
     private readonly string _seed;
+    private readonly bool _discards;
     private readonly string _layout;
     private readonly SpaceShape _shape;
     private readonly int _blocks;
     private readonly BlockOracle _oracle;
     private readonly HashSet<int>[] _lacks;          // by block: disks that lack its last write; with parity, a write of its line
     private readonly bool[] _unflushed;
+    private readonly bool[] _isAcknowledged;         // by block: its last write was
     private readonly bool[] _isNew;                  // by block: written since the last stop
     private readonly bool[] _isError;                // by block: read as an error last
     private readonly Dictionary<int, byte[]> _adopted = [];
@@ -44,6 +46,7 @@ internal sealed class FaultPairSimulation
     private bool _hurtsAll;                          // the damage is of a log, a ring or a page
     private int _hurtDisk = -1;
     private bool _wasCut;
+    private bool _hasLostMemory;                     // of a stop that leaves no records: a power cut, or one in good order
     private WorldStop _lastStop;
     private bool _isClosed;                          // it does not open any more
     private readonly HashSet<int> _unprovable = [];  // blocks whose value nothing has any more, whatever comes back
@@ -54,8 +57,9 @@ internal sealed class FaultPairSimulation
     private VerifiedLoad _load;
     private long _states;
 
-    private FaultPairSimulation(SpaceScenario scenario, in FaultPair pair, Random random, string seed)
+    private FaultPairSimulation(SpaceScenario scenario, in FaultPair pair, Random random, string seed, bool discards)
     {
+        _discards = discards;
         _scenario = scenario;
         _pair = pair;
         _random = random;
@@ -65,6 +69,7 @@ internal sealed class FaultPairSimulation
         HashSet<int>[] byLine = [.. Enumerable.Range(0, _blocks).Select(static _ => new HashSet<int>())];
         _lacks = scenario.Parities == 0 ? byLine : [.. Enumerable.Range(0, _blocks).Select(block => byLine[FirstOfLine(block)])];
         _unflushed = new bool[_blocks];
+        _isAcknowledged = new bool[_blocks];
         _isError = new bool[_blocks];
         _isNew = new bool[_blocks];
         _oracle = new BlockOracle(scenario.Length)
@@ -90,11 +95,12 @@ internal sealed class FaultPairSimulation
         long states = 0;
         ulong trace = 0;
         string? violation = null;
+        bool discards = new Random((int)seed ^ 0x5EED).Next(2) == 0;   // what some of its writes are
         int pairs = scenario.IsWholePool ? PairsPerSeedOfPool : PairsPerSeed;
         for (int i = 0; i < pairs && violation is null; i++)
         {
             FaultPair pair = FaultPair.Choose(scenario, random);
-            FaultPairSimulation simulation = new(scenario, pair, new Random(random.Next()), $"seed {seed}, {i}");
+            FaultPairSimulation simulation = new(scenario, pair, new Random(random.Next()), $"seed {seed}, {i}", discards);
             try
             {
                 simulation.Drive();
@@ -142,11 +148,16 @@ internal sealed class FaultPairSimulation
             LeaveBefore(target);
         }
 
-        WriteBlock(target + _random.Next(2));
+        WriteBlock(target + _random.Next(2), mayDiscard: true);
         Write(_random.Next(6));
         if (_random.Next(2) == 0)
         {
             Flush();
+        }
+
+        for (int again = _pair.Fault == PlantedFault.LogBlock ? _random.Next(3) : 0; again > 0; again--)
+        {
+            WriteBlock(target);   // the log that loses its end has an older change of the block
         }
 
         Lane.Advance(Second / 4);   // the ends of logs and rings are stated
@@ -419,6 +430,7 @@ internal sealed class FaultPairSimulation
         ulong seed = (ulong)_random.Next();
         NoteGone();
         _lastStop = stop;
+        _hasLostMemory |= stop is WorldStop.PowerCut or WorldStop.LostCaches or WorldStop.Stop;
         FaultWorld next;
         switch (stop)
         {
@@ -461,7 +473,7 @@ internal sealed class FaultPairSimulation
         if (_gone.Count == 0 && _pair.Away is Absence.One or Absence.BackAfter && where == "opened")
         {
             int[] others = [.. PlacesOf(target).Select(static place => place.Disk).Where(disk => disk != _hurtDisk)];
-            int away = others.Length > 0 ? others[_random.Next(others.Length)] : PlacesOf(target)[0].Disk;
+            int away = others.Length > 0 ? others[_random.Next(others.Length)] : PlacesOf(target).FirstOrDefault().Disk;
             Tell($"{away} removed");
             next.World.Remove(away);
             _gone.Add(away);
@@ -684,13 +696,25 @@ internal sealed class FaultPairSimulation
 
     private bool MayBeError(int block)
     {
-        if (MayFail() || _oracle.TryLose((long)block * Block, Block))
+        if ((MayFail() && !IsRecorded(block)) || _oracle.TryLose((long)block * Block, Block))
         {
             return true;
         }
 
         HashSet<int> bad = LackingOf(block);
         return _unprovable.Contains(block) || bad.Count + (IsHurt(block) && !bad.Contains(_hurtDisk) ? 1 : 0) > _scenario.Redundancy;
+    }
+
+    /// <summary>
+    /// Whether the record of the last write of a block proves it: it was acknowledged, only processes died since, and a disk has it. What a log has lost makes
+    /// no difference then.
+    /// </summary>
+    private bool IsRecorded(int block)
+    {
+        bool isLogAlone = _pair.Fault == PlantedFault.LogBlock && !_hasLostMemory && _scenario.CacheBlocks == 0 && _gone.Count <= _scenario.Redundancy;
+        IEnumerable<BlockPlace> own = PlacesOf(block).Take(_scenario.Parities > 0 ? 1 : int.MaxValue);
+        return isLogAlone && _unflushed[block] && _isAcknowledged[block]
+            && own.Any(place => !_gone.Contains(place.Disk) && !_lacks[block].Contains(place.Disk));
     }
 
     private bool IsHurt(int block) => _hurt.Any(hurt => hurt == block || (_scenario.Parities > 0 && FirstOfLine(hurt) == FirstOfLine(block)));
@@ -732,11 +756,11 @@ internal sealed class FaultPairSimulation
     {
         for (int i = 0; i < writes && Violation is null; i++)
         {
-            WriteBlock(_random.Next(_blocks), 1 + _random.Next(6));
+            WriteBlock(_random.Next(_blocks), 1 + _random.Next(6), mayDiscard: true);
         }
     }
 
-    private void WriteBlock(int block, int count = 1)
+    private void WriteBlock(int block, int count = 1, bool mayDiscard = false)
     {
         count = Math.Min(count, _blocks - block);
         if (Violation is not null || block >= _blocks)
@@ -746,17 +770,20 @@ internal sealed class FaultPairSimulation
 
         NoteGone();
         _badBefore.UnionWith(Enumerable.Range(block, count).Where(MayBeError));
-        IoError error = Lane.Run(_load.WriteAt((long)block * Block, count * Block));
+        bool isDiscard = mayDiscard && _discards && _random.Next(4) == 0;
+        IoError error = Lane.Run(isDiscard ? _load.ZeroAt((long)block * Block, count * Block, unmap: _random.Next(2) == 0)
+            : _load.WriteAt((long)block * Block, count * Block));
         NoteGone();
         if (error != IoError.None && !MayFailToWrite(block, count))
         {
             Report("write", $"block {block}: {error} {World.FaultReason}");
         }
 
-        Tell($"write {block}{(count > 1 ? $" +{count}" : "")}{(error == IoError.None ? "" : $" {error}")}");
+        Tell($"{(isDiscard ? "discard" : "write")} {block}{(count > 1 ? $" +{count}" : "")}{(error == IoError.None ? "" : $" {error}")}");
         for (int written = block; written < block + count; written++)
         {
             _unflushed[written] = true;
+            _isAcknowledged[written] = error == IoError.None;
             _isNew[written] = true;
             if (_scenario.Parities == 0)
             {

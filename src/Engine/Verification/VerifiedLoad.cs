@@ -155,15 +155,7 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
         return default;
     }
 
-    private async LaneTask Unmap((long Offset, long Length) range, bool unmap)
-    {
-        oracle.Issue(range.Offset, range.Length, 0);
-        IoError error = unmap
-            ? await world.Store.Unmap(range.Offset, range.Length)
-            : await world.Store.WriteZeroes(range.Offset, range.Length, world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
-        oracle.Complete(range.Offset, range.Length, 0, error == IoError.None);
-        WriteEnded("unmap", range, error);
-    }
+    private async LaneTask Unmap((long Offset, long Length) range, bool unmap) => WriteEnded("unmap", range, await ZeroAt(range.Offset, range.Length, unmap));
 
     /// <summary>Reads a random range, which has to be what was acknowledged last.</summary>
     public async LaneTask<Nothing> ReadSome()
@@ -224,6 +216,16 @@ public sealed class VerifiedLoad(ISimStore world, BlockOracle oracle, long lengt
 
     /// <summary>Writes a range. Returns the answer.</summary>
     internal LaneTask<IoError> WriteAt(long offset, int length) => WriteOne((offset, length), WriteFlags.None);
+
+    /// <summary>Zeroes or unmaps a range. Returns the answer.</summary>
+    internal async LaneTask<IoError> ZeroAt(long offset, long length, bool unmap)
+    {
+        oracle.Issue(offset, length, 0);
+        IoError error = unmap ? await world.Store.Unmap(offset, length)
+            : await world.Store.WriteZeroes(offset, length, world.Lane.Next(2) == 0 ? WriteFlags.NoHole : WriteFlags.None);
+        oracle.Complete(offset, length, 0, error == IoError.None);
+        return error;
+    }
 
     /// <summary>Flushes the store. Returns the answer.</summary>
     internal async LaneTask<IoError> TryFlush()

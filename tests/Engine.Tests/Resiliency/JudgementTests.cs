@@ -14,7 +14,7 @@ public sealed class JudgementTests : IDisposable
 
     public void Dispose() => _buffers.Dispose();
 
-    /// <summary>Rows: entry ("-" never written, "L" poisoned, "U" unknown, "M" marked v0, "0" v0), records, images, away, may adopt, expected.</summary>
+    /// <summary>Rows: entry ("-" never written, "L" poisoned, "U" unknown, "M" marked v0, "0" to "2" v0 to v2), records, images, away, may adopt, expected.</summary>
     [Theory]
     // Nothing recorded: the entry decides.
     [InlineData("0", "", "0", false, false, "proven 0")]
@@ -57,6 +57,14 @@ public sealed class JudgementTests : IDisposable
     [InlineData("0", "z1?", "01", false, false, "proven 1")]
     [InlineData("0", "z1?", "00", false, false, "never")]
     [InlineData("0", "z1a", "00", false, false, "lost")]
+    // A write that the entry names was flushed: nothing older counts, although its record is not acknowledged after lost caches.
+    [InlineData("1", "z1?", "rr", false, false, "lost")]
+    [InlineData("1", "z1?", "rr", true, false, "doubt")]
+    [InlineData("1", "z1?", "r1", false, false, "proven 1")]
+    [InlineData("2", "1?2?", "1r", false, false, "lost")]
+    [InlineData("2", "1?2?", "12", false, false, "proven 1")]
+    [InlineData("1", "1?2?", "1r", false, false, "proven 0")]
+    [InlineData("1", "1?z", "rr", false, false, "never")]
     // Writes in flight arrive in part: every sector has to be one of a legal recorded write.
     [InlineData("0", "1a2?", "m", false, false, "proven 0")]
     [InlineData("0", "1?2?", "m", false, false, "proven 0")]
@@ -72,7 +80,7 @@ public sealed class JudgementTests : IDisposable
             "M" => ChecksumSector.Marked,
             _ => 5,
         };
-        BlockEvidence evidence = new(generation, entry is "0" or "M" ? Checksum(V0) : 0, RecordsOf(records), isAway, mayAdopt);
+        BlockEvidence evidence = new(generation, entry switch { "0" or "M" => Checksum(V0), "1" => Checksum(V1), "2" => Checksum(V2), _ => 0 }, RecordsOf(records), isAway, mayAdopt);
         IoBuffer buffers = _buffers.Rent(Math.Max(1, images.Length) * Block);
         int answered = 0;
         for (int image = 0; image < images.Length; image++)

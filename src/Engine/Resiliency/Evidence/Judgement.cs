@@ -9,7 +9,8 @@ namespace TierSpaces.Engine.Resiliency;
 //
 // Legal values, newest first
 //   the recorded writes behind the last one that is final; the final one; without a final one also the value of the entry
-//   final: a zeroing, a loss, and an acknowledged write; where the disks may have lost what they had not flushed no write counts as acknowledged
+//   final: a zeroing, a loss, and an acknowledged write; where the disks may have lost what they had not flushed no write counts as acknowledged. A write
+//   that the entry names is final, too: entries become durable after what they name, and records stay a while after the flush that covers them
 //
 //   evidence                                                    verdict
 //   nothing newer is proven than that the block was lost        Lost
@@ -89,7 +90,7 @@ internal static class Judgement
     internal static Conclusion Of(in BlockEvidence evidence, in BlockImages images)
     {
         List<WriteRecord> records = evidence.Records ?? s_none;
-        int final = FinalOf(records);
+        int final = FinalOf(evidence);
         for (int i = records.Count - 1; i >= Math.Max(final, 0); i--)
         {
             if (records[i].IsZeroed)
@@ -150,13 +151,23 @@ internal static class Judgement
 
     /// <summary>Returns the newest record that cannot be undone; null: the entry is older than all records.</summary>
     internal static WriteRecord? Final(in BlockEvidence evidence) =>
-        evidence.Records is { } records && FinalOf(records) is >= 0 and var final ? records[final] : null;
+        evidence.Records is { } records && FinalOf(evidence) is >= 0 and var final ? records[final] : null;
 
     /// <summary>Returns the checksum that a marked block is to have: that of the newest value which cannot be undone.</summary>
     internal static uint ExpectedChecksum(in BlockEvidence evidence) => Final(evidence)?.Checksum ?? evidence.Checksum;
 
     /// <summary>Number of the last record that nothing older counts beyond; −1: none.</summary>
-    private static int FinalOf(List<WriteRecord> records) => records.FindLastIndex(static record => !record.IsData || record.IsAcknowledged);
+    private static int FinalOf(in BlockEvidence evidence)
+    {
+        List<WriteRecord> records = evidence.Records ?? s_none;
+        int i = records.Count - 1;
+        while (i >= 0 && records[i] is { IsData: true, IsAcknowledged: false } && !(evidence.HasEntry && records[i].Checksum == evidence.Checksum))
+        {
+            i--;
+        }
+
+        return i;
+    }
 
     /// <summary>Returns the first image with a checksum; −1: none.</summary>
     private static int Find(uint checksum, in BlockImages images)

@@ -92,7 +92,7 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             for (int at = start; at < end; at += BlockSize)
             {
                 StripPiece block = new(row.Index, column, at, BlockSize);
-                if (_found.Of(block)?.FindLast(static record => record.IsAcknowledged) is not { IsAcknowledged: true } final)
+                if (_found.Of(block) is not { } records)
                 {
                     continue;
                 }
@@ -103,7 +103,9 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
                 }
 
                 int index = _integrity.FirstBlock(block);
-                IoError error = final.IsZeroed ? await EnterZeroed(row, page, index) : EnterWritten(row, page, index, final);
+                BlockEvidence evidence = new(page.Generations[index], page.Checksums[index], records, IsAway: false, MayAdopt: false);
+                IoError error = Judgement.Final(evidence) is not { } final ? IoError.None
+                    : final.IsZeroed ? await EnterZeroed(row, page, index) : EnterWritten(row, page, index, final);
                 if (error != IoError.None)
                 {
                     return error;
