@@ -706,8 +706,8 @@ internal sealed class FaultPairSimulation
     }
 
     /// <summary>
-    /// Whether the record of the last write of a block proves it: it was acknowledged, only processes died since, and a disk has it. What a log has lost makes
-    /// no difference then.
+    /// Whether the last write of a block has a record that proves it whatever a log has lost: it was acknowledged, only processes died since, and a disk that
+    /// is there has it.
     /// </summary>
     private bool IsRecorded(int block)
     {

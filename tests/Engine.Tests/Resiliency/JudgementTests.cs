@@ -14,7 +14,9 @@ public sealed class JudgementTests : IDisposable
 
     public void Dispose() => _buffers.Dispose();
 
-    /// <summary>Rows: entry ("-" never written, "L" poisoned, "U" unknown, "M" marked v0, "0" to "2" v0 to v2), records, images, away, may adopt, expected.</summary>
+    /// <summary>
+    /// Rows: entry ("-" never written, "L" poisoned, "U" unknown, "M" marked v0, "0" to "2" v0 to v2), records, images, away, may adopt, expected.
+    /// </summary>
     [Theory]
     // Nothing recorded: the entry decides.
     [InlineData("0", "", "0", false, false, "proven 0")]
@@ -80,7 +82,8 @@ public sealed class JudgementTests : IDisposable
             "M" => ChecksumSector.Marked,
             _ => 5,
         };
-        BlockEvidence evidence = new(generation, entry switch { "0" or "M" => Checksum(V0), "1" => Checksum(V1), "2" => Checksum(V2), _ => 0 }, RecordsOf(records), isAway, mayAdopt);
+        uint checksum = entry switch { "0" or "M" => Checksum(V0), "1" => Checksum(V1), "2" => Checksum(V2), _ => 0 };
+        BlockEvidence evidence = new(generation, checksum, RecordsOf(records), isAway, mayAdopt);
         IoBuffer buffers = _buffers.Rent(Math.Max(1, images.Length) * Block);
         int answered = 0;
         for (int image = 0; image < images.Length; image++)
