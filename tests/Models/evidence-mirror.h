@@ -74,7 +74,7 @@ static_assert(sizeof(State) % 8 == 0, "the search compares words");
 struct Bounds {
     int copies, writes, zeroings, flushes, kills, cuts, faults, leaves, returns, moves, retires, writebacks, neighbours,
         reopenings;
-    bool never, torn, rotCopy, rotPage, rotLog, oldCopy, failWrite, loseCache;
+    bool never, torn, rotCopy, rotPage, rotLog, oldCopy, failWrite, loseCache, recordsStay;
 };
 
 #define EVIDENCE_ACTIONS(ACTION) \
@@ -342,7 +342,10 @@ inline Judgement JudgeWithMemory(const State& s, const Found& f) {
     u8 base = d.mark ? LegalOfMarked(s, d) : EntryBit(d.entry);
     u8 legal = recorded | (newest >= 0 ? Bit(newest) : base);
     if (!R.neverUndone) legal |= EntryBit(f.entry);
-    if (R.lostCachesMakeOldLegal && CachesLost(s) && !d.mark) legal |= base | EntryBit(f.entry) | RecordedAfter(s, 0);
+    if (R.lostCachesMakeOldLegal && CachesLost(s) && !d.mark) {
+        bool named = IsVersion(d.entry) && s.recorded[d.entry] != None;
+        legal |= base | EntryBit(f.entry) | RecordedAfter(s, named && R.entryEndsOlder ? d.entry : 0);
+    }
     int value = NewestProven(s, legal);
     if (value != Error) return {Bit(value), 0, NoMark};
     if (!R.memoryOnlyLegal && s.dirty)
@@ -579,7 +582,7 @@ inline void ApplyAcknowledgedMark(State& s) {
     int v = s.opVersion;
     if (R.acknowledgedMark && s.recorded[v] == InFlight) {
         s.recorded[v] = Acknowledged;
-        for (int u = 0; u < v; u++) s.recorded[u] = None;
+        for (int u = 0; u < v && !B.recordsStay; u++) s.recorded[u] = None;
     }
     s.entry = s.opVersion;
     s.mark = s.markDurable = s.legalLost = s.owed = 0;
@@ -705,7 +708,8 @@ inline void StepFlush(const State& s) {
             bool covered =
                 v <= t.flushUpTo || (t.recorded[v] == InFlight ? !R.flushKeepsInFlight
                                                                : t.recorded[v] == Acknowledged && !R.flushKeepsLater);
-            if (covered && t.recorded[v] != Failed) t.recorded[v] = None;
+            // records may outlive the flush that covers them
+            if (covered && t.recorded[v] != Failed && !B.recordsStay) t.recorded[v] = None;
         }
         t.legalAfterCut = t.legalAtFlush;
         if (t.healed == FlushAppended) t.healed = Healed;
@@ -1241,7 +1245,8 @@ inline void ReadBounds() {
          opt("returns", 0),        opt("moves", 0),         opt("retires", 0),     opt("writebacks", 0),
          opt("neighbours", 0),     opt("reopenings", 0),    opt("never", 0) != 0,  opt("torn", 0) != 0,
          opt("rotCopy", 0) != 0,   opt("rotPage", 0) != 0,  opt("rotLog", 0) != 0, opt("oldCopy", 0) != 0,
-         opt("failWrite", 0) != 0, opt("loseCache", 0) != 0};
+         opt("failWrite", 0) != 0, opt("loseCache", 0) != 0,
+         opt("recordsStay", 0) != 0};
 }
 
 inline int Run() {

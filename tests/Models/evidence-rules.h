@@ -17,7 +17,7 @@
     RULE(flushEndsOldLegal) RULE(oldIsDurableEntry) RULE(lastCopyNeverStale) RULE(doubtStaysStale) \
     RULE(resyncFlushesLog) RULE(resyncMakesMarkDurable) RULE(firstInTwoRounds) RULE(overLostInTwoRounds) \
     RULE(reconstructionProves) RULE(provenBlocksCount) RULE(reconstructFirst) RULE(parityKeptInDoubt) \
-    RULE(ringWaitsForDoubt) RULE(tailStopsAtDamage) \
+    RULE(ringWaitsForDoubt) RULE(tailStopsAtDamage) RULE(entryEndsOlder) \
     RULE(unknownErrorMarked)
 
 struct Rules {

@@ -37,6 +37,8 @@ WORLDS = {
         "copies=2 writes=1 kills=1 cuts=1 faults=2 loseCache=1 flushes=1 leaves=1 returns=1 rotCopy=1",
     "opened anew, caches lost":
         "copies=1 writes=2 zeroings=1 flushes=1 reopenings=1 kills=1 faults=2 loseCache=1 rotCopy=1",
+    "caches lost, records outlive their flush":
+        "copies=1 writes=2 zeroings=1 flushes=1 reopenings=1 kills=1 faults=2 loseCache=1 rotCopy=1 recordsStay=1",
     "never written, a disk leaves":
         "copies=2 never=1 writes=1 zeroings=1 neighbours=1 kills=1 cuts=1 flushes=1 leaves=1 returns=1 "
         "faults=1 rotCopy=1",
@@ -73,6 +75,7 @@ RULES = {
     "neverUndone": "with memory an acknowledged write is not undone by the logged value",
     "oldIsDurableEntry": "the logged value is the one below the durable end of the log, not one that is only appended",
     "lostCachesMakeOldLegal": "after lost disk caches the logged value is legal too",
+    "entryEndsOlder": "... and a recorded write that the logged value names ends what is older",
     "lostCachesOfEveryCopy": "... only if every current copy was opened anew and none is away",
     "adoptOnlyDirty": "after a power cut: adoption only in dirty regions",
     "adoptOnlyWithoutLogged": "... only if no copy and no reconstruction gives the logged value",

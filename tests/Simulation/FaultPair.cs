@@ -107,6 +107,19 @@ public readonly record struct FaultPair(PlantedFault Fault, WorldStop Stop, Abse
         }
     }
 
+    /// <summary>Chooses one of the combinations that chance meets rarely: two faults leave a log, a page or a line of parity with one proof of a block.</summary>
+    public static FaultPair ChooseRare(SpaceScenario scenario, Random random)
+    {
+        WorldStop stop = random.Next(2) == 0 ? WorldStop.Kill : WorldStop.Reopening;
+        FaultPair pair = random.Next(scenario.Parities > 0 ? 3 : 2) switch
+        {
+            0 => new(PlantedFault.LogBlock, stop, random.Next(3) > 0 ? Absence.UsedUp : Absence.BackAfter, Meanwhile.Idle),
+            1 => new(PlantedFault.PageSector, stop, Absence.BackAfter, random.Next(2) == 0 ? Meanwhile.Idle : Meanwhile.Move),
+            _ => new(random.Next(2) == 0 ? PlantedFault.Block : PlantedFault.Stale, stop, Absence.UsedUp, Meanwhile.Rebuild),
+        };
+        return pair.WhyImpossible(scenario).Length == 0 ? pair : Choose(scenario, random);
+    }
+
     /// <summary>Records that the pairs of a combination, with its layout, have met.</summary>
     public void NoteMet(string layout)
     {

@@ -22,6 +22,7 @@ internal sealed class FaultPairSimulation
 {
     private const int Block = 4096;
     private const int PairsPerSeed = 10;
+    private const int RarePerSeed = 3;   // after these
     private const int PairsPerSeedOfPool = 4;
     private const long Second = 1_000_000_000;
 
@@ -30,6 +31,7 @@ internal sealed class FaultPairSimulation
     private readonly Random _random;
     private readonly string _seed;
     private readonly bool _discards;
+    private bool _isRare;   // chosen because chance meets it rarely: what it does aims at that
     private readonly string _layout;
     private readonly SpaceShape _shape;
     private readonly int _blocks;
@@ -97,10 +99,10 @@ internal sealed class FaultPairSimulation
         string? violation = null;
         bool discards = new Random((int)seed ^ 0x5EED).Next(2) == 0;   // what some of its writes are
         int pairs = scenario.IsWholePool ? PairsPerSeedOfPool : PairsPerSeed;
-        for (int i = 0; i < pairs && violation is null; i++)
+        for (int i = 0; i < pairs + RarePerSeed && violation is null; i++)
         {
-            FaultPair pair = FaultPair.Choose(scenario, random);
-            FaultPairSimulation simulation = new(scenario, pair, new Random(random.Next()), $"seed {seed}, {i}", discards);
+            FaultPair pair = i < pairs ? FaultPair.Choose(scenario, random) : FaultPair.ChooseRare(scenario, random);
+            FaultPairSimulation simulation = new(scenario, pair, new Random(random.Next()), $"seed {seed}, {i}", discards) { _isRare = i >= pairs };
             try
             {
                 simulation.Drive();
@@ -155,7 +157,7 @@ internal sealed class FaultPairSimulation
             Flush();
         }
 
-        for (int again = _pair.Fault == PlantedFault.LogBlock ? _random.Next(3) : 0; again > 0; again--)
+        for (int again = _pair.Fault == PlantedFault.LogBlock ? _isRare ? 2 : _random.Next(3) : 0; again > 0; again--)
         {
             WriteBlock(target);   // the log that loses its end has an older change of the block
         }
@@ -213,7 +215,8 @@ internal sealed class FaultPairSimulation
 
     private void LeaveBefore(int target)
     {
-        int[] disks = [.. PlacesOf(target).Select(static place => place.Disk).Distinct().OrderBy(_ => _random.Next())];
+        HashSet<int> first = _isRare && _pair.Fault == PlantedFault.LogBlock ? [.. _place.Logs.Select(static log => log.Disk)] : [];
+        int[] disks = [.. PlacesOf(target).Select(static place => place.Disk).Distinct().OrderBy(_ => _random.Next()).OrderByDescending(first.Contains)];
         int count = _pair.Away == Absence.UsedUp ? Math.Min(_scenario.Redundancy, disks.Length) : 1;
         for (int i = 0; i < count; i++)
         {
@@ -367,7 +370,7 @@ internal sealed class FaultPairSimulation
                 found.RemoveAll(block => block.Owner != owner);
             }
 
-            bool isNewest = _random.Next(3) > 0 && _pair.Fault == PlantedFault.LogBlock;
+            bool isNewest = (_isRare || _random.Next(3) > 0) && _pair.Fault == PlantedFault.LogBlock;
             long at = isNewest ? found.MaxBy(static block => block.Sequence).Offset : found[_random.Next(found.Count)].Offset;
             FlipBit(media, at + _random.Next(size));
             _hurtsAll = true;
