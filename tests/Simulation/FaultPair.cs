@@ -107,7 +107,7 @@ public readonly record struct FaultPair(PlantedFault Fault, WorldStop Stop, Abse
         }
     }
 
-    /// <summary>Chooses one of the combinations that chance meets rarely: two faults leave a log, a page or a line of parity with one proof of a block.</summary>
+    /// <summary>Chooses a combination that chance meets rarely: a log, a page or a line of parity is left with one proof of a block.</summary>
     public static FaultPair ChooseRare(SpaceScenario scenario, Random random)
     {
         WorldStop stop = random.Next(2) == 0 ? WorldStop.Kill : WorldStop.Reopening;
