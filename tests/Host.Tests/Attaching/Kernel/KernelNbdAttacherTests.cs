@@ -125,7 +125,7 @@ public sealed class KernelNbdAttacherTests : IDisposable
         using HostState state = new(paths.State, Path.Combine(_root, "run"));
         FakeKernel refusing = new() { ManagementError = "nbd Connect: Operation not permitted" };
         AttachManager manager = new(paths, new AttachStore(state), [new KernelNbdAttacher(refusing)]);
-        AttachOutcome expected = new("NbdUri", null, "No block device: KernelNbd: nbd Connect: Operation not permitted.");
+        AttachOutcome expected = new("NbdUri", null, "No block device: KernelNbd: nbd Connect: Operation not permitted.", HasFailed: true);
         Assert.Equal(expected, manager.Attach(Target));
         Assert.Empty(new AttachStore(state).Read());
     }
