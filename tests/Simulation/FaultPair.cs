@@ -93,6 +93,7 @@ public enum Meanwhile
 public readonly record struct FaultPair(PlantedFault Fault, WorldStop Stop, Absence Away, Meanwhile Work)
 {
     private static readonly SortedDictionary<string, int> s_met = [];
+    private static readonly HashSet<(SpaceScenario Scenario, string Layout)> s_layouts = [];
 
     /// <summary>Chooses a combination that the layout can have.</summary>
     public static FaultPair Choose(SpaceScenario scenario, Random random)
@@ -121,29 +122,72 @@ public readonly record struct FaultPair(PlantedFault Fault, WorldStop Stop, Abse
     }
 
     /// <summary>Records that the pairs of a combination, with its layout, have met.</summary>
-    public void NoteMet(string layout)
+    public void NoteMet(SpaceScenario scenario, string layout)
     {
-        string[] values = [layout, $"{Fault}", $"{Stop}", $"away {Away}", $"meanwhile {Work}"];
         lock (s_met)
         {
-            for (int first = 0; first < values.Length; first++)
+            s_layouts.Add((scenario, layout));
+            foreach (string pair in PairsWith(layout))
             {
-                for (int second = first + 1; second < values.Length; second++)
-                {
-                    string key = $"{values[first]} × {values[second]}";
-                    s_met[key] = s_met.GetValueOrDefault(key) + 1;
-                }
+                s_met[pair] = s_met.GetValueOrDefault(pair) + 1;
             }
         }
     }
 
-    /// <summary>Number of different pairs that have met, the least number of times that one has, and its name.</summary>
-    public static string Summary()
+    /// <summary>
+    /// Lines: how many pairs the layouts that were met can have, how many of them met and how often at least; the pairs that met less than
+    /// <paramref name="least"/> times; the impossible ones with the reason.
+    /// </summary>
+    public static List<string> Report(int least)
     {
+        SortedDictionary<string, string> reasons = [];   // by pair: empty where a combination that is possible has it
         lock (s_met)
         {
-            KeyValuePair<string, int> rarest = s_met.OrderBy(static met => met.Value).FirstOrDefault();
-            return string.Create(CultureInfo.InvariantCulture, $"fault pairs: {s_met.Count} met, the rarest {rarest.Value} times ({rarest.Key})");
+            foreach ((SpaceScenario scenario, string layout) in s_layouts)
+            {
+                foreach (FaultPair combination in All())
+                {
+                    string reason = combination.WhyImpossible(scenario);
+                    foreach (string pair in combination.PairsWith(layout))
+                    {
+                        reasons[pair] = reason.Length == 0 ? "" : reasons.GetValueOrDefault(pair, reason);
+                    }
+                }
+            }
+
+            List<(string Pair, int Times)> possible =
+            [
+                .. reasons.Where(static pair => pair.Value.Length == 0).Select(static pair => (pair.Key, s_met.GetValueOrDefault(pair.Key)))
+                    .OrderBy(static pair => pair.Item2),
+            ];
+            (string rarest, int times) = possible.FirstOrDefault();
+            return
+            [
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"fault pairs: {possible.Count} possible, {possible.Count(pair => pair.Times >= least)} met {least} times or more, the rarest {times} times ({rarest})"),
+                .. possible.Where(pair => pair.Times < least).Select(static pair => $"rare fault pair: {pair.Pair}: {pair.Times}"),
+                .. reasons.Where(static pair => pair.Value.Length > 0).Select(static pair => $"impossible fault pair: {pair.Key}: {pair.Value}"),
+            ];
+        }
+    }
+
+    private static IEnumerable<FaultPair> All() =>
+        from fault in Enum.GetValues<PlantedFault>()
+        from stop in Enum.GetValues<WorldStop>()
+        from away in Enum.GetValues<Absence>()
+        from work in Enum.GetValues<Meanwhile>()
+        select new FaultPair(fault, stop, away, work);
+
+    private IEnumerable<string> PairsWith(string layout)
+    {
+        string[] values = [layout, $"{Fault}", $"{Stop}", $"away {Away}", $"meanwhile {Work}"];
+        for (int first = 0; first < values.Length; first++)
+        {
+            for (int second = first + 1; second < values.Length; second++)
+            {
+                yield return $"{values[first]} × {values[second]}";
+            }
         }
     }
 

@@ -112,7 +112,7 @@ internal sealed class FaultPairSimulation
                 simulation.Report("exception", error.ToString());
             }
 
-            pair.NoteMet(simulation._layout);
+            pair.NoteMet(scenario, simulation._layout);
             trace = (trace ^ simulation.Lane.TraceHash) * 1099511628211;
             simulation.World.Release();
             states += simulation._states;

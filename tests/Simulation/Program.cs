@@ -51,7 +51,7 @@ foreach ((string what, long count) in CrashSimulation.Sometimes)
     Console.WriteLine($"sometimes {what}: {count}");
 }
 
-Console.WriteLine(FaultPair.Summary());
+FaultPair.Report(seeds >= 2000 ? 20 : 1).ForEach(Console.WriteLine);
 
 // By seed, whatever the order in which they ended.
 ulong hash = results.OfType<SimulationResult>().Aggregate(0UL, (sum, result) => (sum ^ result.TraceHash) * 1099511628211);

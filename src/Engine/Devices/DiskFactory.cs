@@ -15,14 +15,19 @@ public sealed class DiskFactory : IDiskFactory
     private readonly record struct Found(OpenedDevice Device, DiskIdentity Identity, int AtomicSize);
 
     private readonly BlockDevices _devices;
+    private readonly Func<string, string?>? _virtualDiskOn;
 
     /// <summary>Opens disks of the running system.</summary>
-    public DiskFactory()
-        : this(new BlockDevices())
+    /// <param name="virtualDiskOn">
+    /// Names the virtual disk of this host that a device shows, from the name that the kernel gives the device (<c>loop3</c>, <c>nbd0p1</c>); null: none. It
+    /// is called on any thread, and may block. Such a device is refused: it needs the host that would wait for it.
+    /// </param>
+    public DiskFactory(Func<string, string?>? virtualDiskOn = null)
+        : this(new BlockDevices(), virtualDiskOn)
     {
     }
 
-    internal DiskFactory(BlockDevices devices) => _devices = devices;
+    internal DiskFactory(BlockDevices devices, Func<string, string?>? virtualDiskOn = null) => (_devices, _virtualDiskOn) = (devices, virtualDiskOn);
 
     /// <inheritdoc/>
     /// <remarks>Called on the lane, which must be a real one.</remarks>
@@ -62,6 +67,13 @@ public sealed class DiskFactory : IDiskFactory
     private Found FindBlock(string uri, string path, DiskOverrides overrides, DiskUse use)
     {
         BlockDeviceFacts facts = Describe(path);
+        if (_virtualDiskOn?.Invoke(facts.Name) is { } disk)
+        {
+            throw new DiskOpenException(
+                DiskOpenFailure.Unsuitable,
+                $"'{uri}' shows virtual disk '{disk}' of this host, which cannot be a physical disk of it. Name a disk, a partition or an image file.");
+        }
+
         return Describe(OpenExplained(uri, path, facts, use), device =>
         {
             DiskIdentity identity = IdentityBuilder.ForBlock(uri, device, facts, overrides);

@@ -75,10 +75,13 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
         }
     }
 
+    /// <summary>Folder of the folders of attached disks.</summary>
+    internal static string RootOf(string home) => Path.Combine(home, "att");
+
     /// <summary>Clears away what a killed host has left of devices that no record names.</summary>
     public void ClearRemains()
     {
-        string root = Path.GetDirectoryName(FolderOf("any"))!;
+        string root = RootOf(paths.Home);
         HashSet<string> known = [.. store.Read().Select(record => FolderOf(record.UniqueId))];
         foreach (string folder in Directory.Exists(root) ? Directory.GetDirectories(root).Where(folder => !known.Contains(folder)) : [])
         {
@@ -357,7 +360,7 @@ internal sealed class AttachManager(HostPaths paths, AttachStore store, IReadOnl
     }
 
     /// <summary>Short, since sockets live in it: a socket path has 107 bytes.</summary>
-    private string FolderOf(string uniqueId) => Path.Combine(paths.Home, "att", DeviceLinks.Encode(uniqueId));
+    private string FolderOf(string uniqueId) => Path.Combine(RootOf(paths.Home), DeviceLinks.Encode(uniqueId));
 
     private static void Remove(string folder)
     {

@@ -35,7 +35,7 @@ internal sealed class HostServices : IAsyncDisposable
         (Paths, Settings, _options, _lanes, _state, Subsystem) = (paths, settings, options, lanes, state, subsystem);
         _fuse = new FuseAttacher(new DeviceServer(subsystem), KeeperFor(paths, options.Supervisor));
         Attachments = new AttachManager(
-            paths, new AttachStore(state, $"{NodeIdentity.Boot:N}"), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()],
+            paths, RecordsIn(state), [new KernelNbdAttacher(new KernelNbd()), _fuse, new NbdFuseAttacher()],
             Environment.IsPrivilegedProcess ? DeviceLinks.Common : null);
         Attachments.ForgetFormerStarts();
         _fuse.TakeCopies(Attachments.Records());
@@ -118,7 +118,7 @@ internal sealed class HostServices : IAsyncDisposable
             .. Enumerable.Range(1, settings.DataLanes).Select(number => LaneFactory.CreateAsked($"data{number}", settings.Backend)),
         ];
         StorageSubsystem subsystem = await StorageSubsystem.BeginAsync(new SubsystemOptions(
-            lanes[0], lanes[0].Network, new DiskFactory(), state, paths.Exports, NodeIdentity.Take(state, paths.State), HostLog.Write)
+            lanes[0], lanes[0].Network, new DiskFactory(new OwnDevices(RecordsIn(state), paths.Home).DiskOn), state, paths.Exports, NodeIdentity.Take(state, paths.State), HostLog.Write)
         {
             BootId = NodeIdentity.Boot,
             HostName = NodeIdentity.MachineName,
@@ -175,6 +175,8 @@ internal sealed class HostServices : IAsyncDisposable
         RuntimeFolder.Leave(Paths);
         Changes.Dispose();
     }
+
+    private static AttachStore RecordsIn(HostState state) => new(state, $"{NodeIdentity.Boot:N}");
 
     private static IKeptDescriptors? KeeperFor(HostPaths paths, SupervisorKind supervisor) => supervisor switch
     {

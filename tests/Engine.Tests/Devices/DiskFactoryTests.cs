@@ -59,6 +59,22 @@ public class DiskFactoryTests
     }
 
     [Fact]
+    public void A_device_of_a_virtual_disk_of_this_host_is_refused_and_not_opened()
+    {
+        using LoopDevice loop = LoopDevice.Attach(4096);
+        using TestLane test = TestLane.Create(LaneBackend.Threads);
+        test.Run(async () =>
+        {
+            IDisk holder = await new DiskFactory().Open(test.Lane, $"block:{loop.Path}", new DiskOverrides());
+            DiskFactory factory = new(name => name == Path.GetFileName(loop.Path) ? "data" : null);
+            DiskOpenException rejected = await factory.WhyNot(test.Lane, $"block:{loop.Path}", new DiskOverrides());
+            Assert.Equal(DiskOpenFailure.Unsuitable, rejected.Failure);   // not InUse: it was not even tried
+            Assert.Contains("shows virtual disk 'data' of this host", rejected.Message);
+            await holder.Close();
+        });
+    }
+
+    [Fact]
     public void A_disk_opened_for_reading_has_other_readers_and_no_writer()
     {
         using TemporaryImage image = TemporaryImage.InMemory();
