@@ -38,6 +38,7 @@ internal sealed class FaultPairSimulation
     private readonly BlockOracle _oracle;
     private readonly HashSet<int>[] _lacks;          // by block: disks that lack its last write; with parity, a write of its line
     private readonly bool[] _unflushed;
+    private readonly int[] _writes;                  // by block: writes that have begun
     private readonly bool[] _isAcknowledged;         // by block: its last write was
     private readonly bool[] _isNew;                  // by block: written since the last stop
     private readonly bool[] _isError;                // by block: read as an error last
@@ -50,8 +51,12 @@ internal sealed class FaultPairSimulation
     private bool _wasCut;
     private bool _hasLostMemory;                     // of a stop that leaves no records: a power cut, or one in good order
     private WorldStop _lastStop;
+    private int _underWay;                           // writes and flushes that have begun and not ended
+    private bool _isStopping;
+    private bool _hasPartialLog;                     // the current copy of a log may be on one disk alone
     private bool _isClosed;                          // it does not open any more
     private readonly HashSet<int> _unprovable = [];  // blocks whose value nothing has any more, whatever comes back
+    private readonly HashSet<int> _hurtBefore = [];  // blocks that were damaged before an unflushed write
     private readonly HashSet<int> _badBefore = [];   // blocks that were lost before an unflushed write
     private bool _hasReturned;                       // a disk has come back since every block was read
     private bool _isRead;                            // every block was read since the last stop
@@ -71,6 +76,7 @@ internal sealed class FaultPairSimulation
         HashSet<int>[] byLine = [.. Enumerable.Range(0, _blocks).Select(static _ => new HashSet<int>())];
         _lacks = scenario.Parities == 0 ? byLine : [.. Enumerable.Range(0, _blocks).Select(block => byLine[FirstOfLine(block)])];
         _unflushed = new bool[_blocks];
+        _writes = new int[_blocks];
         _isAcknowledged = new bool[_blocks];
         _isError = new bool[_blocks];
         _isNew = new bool[_blocks];
@@ -388,6 +394,7 @@ internal sealed class FaultPairSimulation
         {
             case Meanwhile.WriteNear:
                 WriteBlock(target ^ 1);
+                BeginWrites(target);
                 break;
             case Meanwhile.Move or Meanwhile.Rebuild:
                 Tell("moves");
@@ -414,13 +421,110 @@ internal sealed class FaultPairSimulation
             default:
                 break;
         }
+
+        if (_pair.Work is not (Meanwhile.WriteNear or Meanwhile.Idle) && _random.Next(2) == 0)
+        {
+            BeginWrites(target);
+        }
+    }
+
+    /// <summary>Begins writes, most of them near the damage, and perhaps a flush, that the stop finds anywhere between their begin and their end.</summary>
+    private void BeginWrites(int target)
+    {
+        NoteGone();
+        HashSet<int> taken = [.. _adopted.Keys];   // what was taken stays legal until the write, which may not be carried out
+        for (int writes = 1 + _random.Next(4); writes > 0; writes--)
+        {
+            int block = _random.Next(4) switch
+            {
+                0 => target,
+                1 => target ^ 1,
+                2 => FirstOfLine(target) + (_random.Next(_shape.DataColumns) * (_shape.Interleave / Block)),
+                _ => _random.Next(_blocks),
+            };
+            int[] blocks = [.. Enumerable.Range(block, _random.Next(3) == 0 ? 1 + _random.Next(6) : 1)];
+            if (blocks[^1] < _blocks && !taken.Overlaps(blocks))
+            {
+                taken.UnionWith(blocks);
+                WriteBeside(block, blocks.Length, isDiscard: _discards && _random.Next(4) == 0).Forget();
+            }
+
+            if (_random.Next(6) == 0)
+            {
+                FlushBeside().Forget();
+            }
+
+            RunSteps(_random.Next(4) * 4);
+        }
+
+        RunSteps(_random.Next(1 << _random.Next(9)));
+    }
+
+    private void RunSteps(int steps)
+    {
+        while (steps-- > 0 && Lane.Step())
+        {
+        }
+    }
+
+    private async LaneTask WriteBeside(int block, int count, bool isDiscard)
+    {
+        FaultWorld place = _place;
+        _underWay++;
+        NoteIssued(block, count, isDiscard ? "discard begins" : "write begins");
+        for (int written = block; written < block + count; written++)
+        {
+            _isAcknowledged[written] = false;
+            _isError[written] = false;   // it is an error or the new value
+            _lacks[written].UnionWith(_gone);
+        }
+
+        IoError error = await (isDiscard ? _load.ZeroAt((long)block * Block, count * Block, unmap: _random.Next(2) == 0)
+            : _load.WriteAt((long)block * Block, count * Block));
+        if (_place != place)
+        {
+            return;
+        }
+
+        _underWay--;
+        NoteGone();
+        if (error != IoError.None && !_isStopping && !MayFailToWrite(block, count))
+        {
+            Report("write beside others", $"block {block}: {error} {World.FaultReason}");
+        }
+
+        NoteWritten(block, count, error, isDiscard ? "discard ends" : "write ends");
+    }
+
+    private async LaneTask FlushBeside()
+    {
+        FaultWorld place = _place;
+        int[] covered = [.. Enumerable.Range(0, _blocks).Where(block => _unflushed[block] && _isAcknowledged[block])];
+        int[] writes = [.. covered.Select(block => _writes[block])];
+        foreach (int block in covered)
+        {
+            _isAcknowledged[block] = false;   // its record may have ended
+        }
+
+        _underWay++;
+        Tell("flush begins");
+        IoError error = await _load.TryFlush();
+        if (_place != place)
+        {
+            return;
+        }
+
+        _underWay--;
+        Tell($"flush ends{(error == IoError.None ? "" : $" {error}")}");
+        for (int i = 0; i < covered.Length && error == IoError.None; i++)
+        {
+            _unflushed[covered[i]] &= _writes[covered[i]] != writes[i];
+        }
     }
 
     private void RunSome()
     {
-        for (int steps = _random.Next(3) == 0 ? 5000 : _random.Next(120); steps > 0 && Lane.Step(); steps--)
-        {
-        }
+        RunSteps(_random.Next(3) == 0 ? 5000 : _random.Next(120));
     }
 
     private void StopAndOpen(WorldStop stop, int target, string where)
@@ -438,6 +542,7 @@ internal sealed class FaultPairSimulation
         switch (stop)
         {
             case WorldStop.Stop:
+                Lane.PumpWhile(() => _underWay > 0, 60 * Second);
                 IoError closed = Lane.Run(World.Close());
                 if (closed != IoError.None && !MayFail())
                 {
@@ -448,7 +553,10 @@ internal sealed class FaultPairSimulation
                 _oracle.ProcessCrash();
                 break;
             case WorldStop.Reopening:
+                _isStopping = true;
+                _hasPartialLog |= !_scenario.IsWholePool;   // no quorum decides there which disks the last block of a log counted on
                 next = _place.LoseAllDisks(seed);
+                _isStopping = false;
                 _oracle.ProcessCrash();
                 break;
             case WorldStop.LostCaches:
@@ -493,12 +601,14 @@ internal sealed class FaultPairSimulation
         NoteUnprovable();
         if (stop is WorldStop.PowerCut or WorldStop.LostCaches)
         {
+            _hurt.UnionWith(_hurtBefore);
             _unprovable.UnionWith(_badBefore);   // the write that made them good again may be gone
         }
 
         _oracle.MissesDisk |= _gone.Count > 0;
         World.Release();
         _place = next;
+        _underWay = 0;
         Open(where);
     }
 
@@ -510,7 +620,7 @@ internal sealed class FaultPairSimulation
         string rejected = Lane.Run(World.Open(isNew: false));
         if (rejected.Length > 0)
         {
-            if (!MayFail())
+            if (!MayFail() && !(_hasPartialLog && _gone.Count > 0))
             {
                 Report(where, $"does not open: {rejected}");
                 return;
@@ -660,7 +770,7 @@ internal sealed class FaultPairSimulation
             return;
         }
 
-        if (!_oracle.Allows((long)block * Block, data) && (isFirst || wasError) && MayAdopt(block, data))
+        if (!_oracle.Allows((long)block * Block, data) && (wasError ? mayHeal : isFirst) && MayAdopt(block, data))
         {
             CrashSimulation.Count("fault pair: damaged block taken after a power cut");
             _adopted[block] = data;
@@ -772,7 +882,7 @@ internal sealed class FaultPairSimulation
         }
 
         NoteGone();
-        _badBefore.UnionWith(Enumerable.Range(block, count).Where(MayBeError));
+        NoteIssued(block, count, "");
         bool isDiscard = mayDiscard && _discards && _random.Next(4) == 0;
         IoError error = Lane.Run(isDiscard ? _load.ZeroAt((long)block * Block, count * Block, unmap: _random.Next(2) == 0)
             : _load.WriteAt((long)block * Block, count * Block));
@@ -782,19 +892,42 @@ internal sealed class FaultPairSimulation
             Report("write", $"block {block}: {error} {World.FaultReason}");
         }
 
-        Tell($"{(isDiscard ? "discard" : "write")} {block}{(count > 1 ? $" +{count}" : "")}{(error == IoError.None ? "" : $" {error}")}");
+        NoteWritten(block, count, error, isDiscard ? "discard" : "write");
+    }
+
+    private void NoteIssued(int block, int count, string what)
+    {
+        if (what.Length > 0)
+        {
+            Tell($"{what} {block}{(count > 1 ? $" +{count}" : "")}");
+        }
+
+        _badBefore.UnionWith(Enumerable.Range(block, count).Where(MayBeError));
         for (int written = block; written < block + count; written++)
         {
+            _writes[written]++;
             _unflushed[written] = true;
-            _isAcknowledged[written] = error == IoError.None;
             _isNew[written] = true;
+        }
+    }
+
+    private void NoteWritten(int block, int count, IoError error, string what)
+    {
+        Tell($"{what} {block}{(count > 1 ? $" +{count}" : "")}{(error == IoError.None ? "" : $" {error}")}");
+        for (int written = block; written < block + count; written++)
+        {
+            _isAcknowledged[written] = error == IoError.None;
             if (_scenario.Parities == 0)
             {
                 _lacks[written].Clear();
             }
 
             _lacks[written].UnionWith(_gone);
-            _hurt.Remove(error == IoError.None ? written : -1);
+            if (error == IoError.None && _scenario.Parities == 0 && _hurt.Remove(written))   // else the damage may be on another disk of the line
+            {
+                _hurtBefore.Add(written);
+            }
+
             _unprovable.Remove(error == IoError.None ? written : -1);
             _adopted.Remove(error == IoError.None ? written : -1);
             _isError[written] &= error != IoError.None;
@@ -818,6 +951,7 @@ internal sealed class FaultPairSimulation
         {
             Array.Clear(_unflushed);
             _badBefore.Clear();
+            _hurtBefore.Clear();
         }
         else if (!MayFail() && _scenario.Redundancy > 0 && _gone.Count < _scenario.Redundancy)
         {

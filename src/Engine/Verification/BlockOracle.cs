@@ -159,6 +159,11 @@ public sealed class BlockOracle
         {
             Issued[] values = _allowed[i];
             kept.Clear();
+            if (_isUncertain[i])
+            {
+                continue;   // nobody knows what was acknowledged there and is gone
+            }
+
             for (int k = 0; k < values.Length; k++)
             {
                 if (values[k].Issue > begun.Issues || single.Contains((i, values[k].Value)) || WasInFlight(ranges, i, values[k].Value))

@@ -208,10 +208,19 @@ internal sealed class ParityReads(EngineParts parts, ParityStrips strips, Parity
         bool isBad = !isGiven && isSettled && piece.Length == BlockSize && lines.Entry(strip, 0) != ChecksumSector.Poisoned;
         if (isBad && await strips.IsFinal(lines))
         {
-            strips.NoteLost(lines, strip);
+            strips.MarkLost(lines, strip);
+        }
+        else if (isGiven)
+        {
+            strips.Prove(lines, strip);
         }
 
         strips.Return(lines);
+        if (isBad && parts.Changes.HasMarks)
+        {
+            await parts.Flusher.Flush();   // before the error is answered
+        }
+
         return isGiven ? IoError.None : IoError.Io;
     }
 }

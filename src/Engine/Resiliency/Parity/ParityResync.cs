@@ -549,6 +549,12 @@ internal sealed class ParityResync(EngineParts parts, ParityStrips strips, Parit
             error = isGiven ? IoError.None : IoError.Io;
         }
 
+        if (isData && error == IoError.None && !lines.IsHeld(strip) && !lines.IsEmpty(strip))
+        {
+            strips.MarkLost(lines, strip);   // the target never counts as an unflushed write of it
+            _mended++;
+        }
+
         if (isGiven && !lines.IsEmpty(strip) && error == IoError.None)
         {
             parts.Space.Counters.Repair.NoteWrite(length);

@@ -78,6 +78,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips, Parity
         {
             if (await strips.ReadOwn(line, strip))
             {
+                strips.Prove(line, strip);
                 continue;
             }
 
@@ -95,7 +96,7 @@ internal sealed class ParityScrub(EngineParts parts, ParityStrips strips, Parity
             }
             else if (await strips.IsFinal(line))
             {
-                strips.NoteLost(line, strip);
+                strips.MarkLost(line, strip);
                 findings.NoteLost();
             }
         }

@@ -266,6 +266,35 @@ internal sealed class ParityStrips(EngineParts parts)
         }
     }
 
+    /// <summary>
+    /// Marks a block of data that nothing gives: it is an error until it is written, or something proves it. The mark is durable with the next flush, and before
+    /// the next region is marked dirty: a stop of the machine would lead to another verdict.
+    /// </summary>
+    internal void MarkLost(ParityStretch line, int strip)
+    {
+        Invariant.That(line.Blocks == 1, "Blocks are lost one by one.");
+        NoteLost(line, strip);
+        ChecksumPage page = line.PageOf(strip);
+        ushort generation = page.Generations[line.FirstBlock];
+        if (generation != ChecksumSector.NeverWritten && !ChecksumSector.IsMark(generation))
+        {
+            page.Mark(line.FirstBlock, page.Checksums[line.FirstBlock]);
+            parts.Changes.NoteMark(page);
+        }
+    }
+
+    /// <summary>A marked block that was given is as its entry says again.</summary>
+    internal void Prove(ParityStretch line, int strip)
+    {
+        if (line is { Blocks: 1 } && line.IsHeld(strip) && line.Entry(strip, 0) == ChecksumSector.Marked)
+        {
+            ChecksumPage page = line.PageOf(strip);
+            page.Set(line.FirstBlock, page.Checksums[line.FirstBlock]);
+            parts.Changes.Note(page, 1);
+            parts.Space.Lost.Remove(line.PieceOf(strip));
+        }
+    }
+
     /// <summary>Begins a write of a column, and of the target of its move.</summary>
     internal LaneTask<IoError> StartWrite(SpaceRow row, int column, int slabOffset, IoBuffer source)
     {
