@@ -7,7 +7,8 @@ using TierSpaces.Engine.Verification;
 namespace TierSpaces.Simulation;
 
 // A space that meets two faults: damage, and a stop with or without disks that are away, while something is going on (FaultPair). After the stop it is opened,
-// read, written beside the damage, often stopped once more, and in the end all disks come back.
+// read, written beside the damage, often stopped once more, and in the end all disks come back. The stop finds writes and flushes near the damage anywhere
+// between their begin and their end.
 //
 // Checked, with oracle and disks:
 //  1. A value is one of those that may be read. Only after a power cut may a damaged block be what one of its copies holds, and only where no copy that is
@@ -52,6 +53,7 @@ internal sealed class FaultPairSimulation
     private bool _hasLostMemory;                     // of a stop that leaves no records: a power cut, or one in good order
     private WorldStop _lastStop;
     private int _underWay;                           // writes and flushes that have begun and not ended
+    private readonly byte[] _garbage = new byte[Block];   // content of the damaged block
     private bool _isStopping;
     private bool _hasPartialLog;                     // the current copy of a log may be on one disk alone
     private bool _isClosed;                          // it does not open any more
@@ -339,6 +341,8 @@ internal sealed class FaultPairSimulation
                 DamageRing(_place.Rings, Block);
                 break;
         }
+
+        media.Read(offset, _garbage);
     }
 
     /// <summary>Damages a block of a log or ring that was written; the newest one most of the time.</summary>
@@ -786,7 +790,7 @@ internal sealed class FaultPairSimulation
     /// <summary>After a power cut a block is what one of its copies holds, where none that is there has its durable value.</summary>
     private bool MayAdopt(int block, byte[] data)
     {
-        if (!_wasCut || !IsHurt(block))
+        if (!_wasCut || !IsHurt(block) || IsForeign(data))
         {
             return false;
         }
@@ -805,6 +809,18 @@ internal sealed class FaultPairSimulation
         }
 
         return isThere && !hasDurable;
+    }
+
+    /// <summary>Whether a sector is zeros that were neither written nor planted: what a rebuild left where it had nothing to write.</summary>
+    private bool IsForeign(byte[] data)
+    {
+        bool isForeign = false;
+        for (int at = 0; at < Block && !isForeign; at += 512)
+        {
+            isForeign = !data.AsSpan(at, 512).ContainsAnyExcept((byte)0) && _garbage.AsSpan(at, 512).ContainsAnyExcept((byte)0);
+        }
+
+        return isForeign;
     }
 
     private bool MayBeError(int block)

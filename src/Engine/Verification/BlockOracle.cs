@@ -161,7 +161,7 @@ public sealed class BlockOracle
             kept.Clear();
             if (_isUncertain[i])
             {
-                continue;   // nobody knows what was acknowledged there and is gone
+                continue;   // an acknowledged value may be gone: the flush makes none of them final
             }
 
             for (int k = 0; k < values.Length; k++)

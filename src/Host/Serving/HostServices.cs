@@ -117,8 +117,9 @@ internal sealed class HostServices : IAsyncDisposable
             LaneFactory.CreateAsked("control", settings.Backend),
             .. Enumerable.Range(1, settings.DataLanes).Select(number => LaneFactory.CreateAsked($"data{number}", settings.Backend)),
         ];
+        DiskFactory disks = new(new OwnDevices(RecordsIn(state), paths.Home).DiskOn);
         StorageSubsystem subsystem = await StorageSubsystem.BeginAsync(new SubsystemOptions(
-            lanes[0], lanes[0].Network, new DiskFactory(new OwnDevices(RecordsIn(state), paths.Home).DiskOn), state, paths.Exports, NodeIdentity.Take(state, paths.State), HostLog.Write)
+            lanes[0], lanes[0].Network, disks, state, paths.Exports, NodeIdentity.Take(state, paths.State), HostLog.Write)
         {
             BootId = NodeIdentity.Boot,
             HostName = NodeIdentity.MachineName,

@@ -212,6 +212,55 @@ public sealed class EvidenceTests
         world.AssertCopy(1);
     }
 
+    // With parity a rotten strip and a disk that is away leave nothing that proves the block. Its place holds no unflushed write after a power cut.
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(false, true)]
+    [InlineData(true, false)]
+    public void A_block_of_parity_in_doubt_stays_so_over_a_power_cut_until_the_disk_is_back(bool isRebuilt, bool isDirty)
+    {
+        ScrubWorld world = Without(SettledParity(), 1, out int gone);
+        if (isDirty)
+        {
+            world.Put(Near, Block);
+        }
+
+        Rot(world, [0]);
+        (int, long) before = world.DataPlace(0, At);
+        for (int i = 0; i < 200 && isRebuilt && world.DataPlace(0, At) == before; i++)
+        {
+            world.Lane.Run(world.World.MoveSome(new SimPacer(world.Lane)));
+        }
+
+        Assert.Equal(isRebuilt, world.DataPlace(0, At) != before);
+        if (!isRebuilt)
+        {
+            AssertError(world);
+        }
+
+        if (!isDirty)
+        {
+            world.Put(Near, Block);
+        }
+
+        world = Cut(world, gone);
+        AssertError(world);
+        world.Put(Near, Block);
+        world = Killed(world, gone);
+        AssertError(world);
+        Return(world, gone);
+        world.AssertReads(At, Block);
+        Cut(world).AssertReads(At, Block);
+    }
+
+    private static ScrubWorld SettledParity()
+    {
+        ScrubWorld world = ScrubWorld.New(3, 1, checksums: true, parities: 1);
+        world.Write(0, 64 * Block);
+        world.Settle();
+        return world;
+    }
+
     private static void MoveOften(ScrubWorld world)
     {
         for (int i = 0; i < 50; i++)

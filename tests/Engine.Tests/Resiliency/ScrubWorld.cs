@@ -36,9 +36,9 @@ internal sealed class ScrubWorld
     internal int RowLength => (int)_scenario.Shape.RowSize;
 
     /// <summary>Three rows; the first 16 blocks are written, and of the others a half; the last row has none.</summary>
-    internal static ScrubWorld New(int columns, int copies, bool checksums, ulong seed = 1, int rows = 3, int slabSize = 256 << 10)
+    internal static ScrubWorld New(int columns, int copies, bool checksums, ulong seed = 1, int rows = 3, int slabSize = 256 << 10, int parities = 0)
     {
-        SpaceScenario scenario = new(columns, copies, checksums, 512, rows) { SlabSize = slabSize };
+        SpaceScenario scenario = new(columns, copies, checksums, 512, rows) { SlabSize = slabSize, Parities = parities };
         SpaceWorld world = SpaceWorld.New(scenario, seed);
         Assert.Equal("", world.Lane.Run(world.Open(isNew: true)));
         byte[] model = new byte[scenario.Length];
@@ -68,12 +68,13 @@ internal sealed class ScrubWorld
 
     internal int Reported(DiskFinding finding) => World.Host.Reports.GetValueOrDefault(finding);
 
-    /// <summary>Returns the place of a copy of an address.</summary>
+    /// <summary>Returns the place of a copy of an address; with parity, of the strips of its line, its own first.</summary>
     internal (int Disk, long Offset) DataPlace(int copy, long address)
     {
         SpaceShape shape = _scenario.Shape;
-        StripPiece piece = new MirrorLayout(shape).First(address, Block);
-        SlabPlace place = World.Host.Row(piece.Row)!.Places[(piece.Column * shape.Copies) + copy];
+        StripPiece piece = shape.Parities > 0 ? new ParityLayout(shape).First(address, Block) : new MirrorLayout(shape).First(address, Block);
+        int position = shape.Parities > 0 ? (piece.Column + copy) % shape.Columns : (piece.Column * shape.Copies) + copy;
+        SlabPlace place = World.Host.Row(piece.Row)!.Places[position];
         return (place.Disk, place.DataOffset + piece.SlabOffset);
     }
 

@@ -267,8 +267,8 @@ internal sealed class ParityStrips(EngineParts parts)
     }
 
     /// <summary>
-    /// Marks a block of data that nothing gives: it is an error until it is written, or something proves it. The mark is durable with the next flush, and before
-    /// the next region is marked dirty: a stop of the machine would lead to another verdict.
+    /// Marks a block of data that nothing gives: it is an error until it is written, or something proves it. The mark is durable with the next flush, and
+    /// before the next region is marked dirty: a stop of the machine would lead to another verdict.
     /// </summary>
     internal void MarkLost(ParityStretch line, int strip)
     {
