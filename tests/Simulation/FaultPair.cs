@@ -95,17 +95,18 @@ public readonly record struct FaultPair(PlantedFault Fault, WorldStop Stop, Abse
     private static readonly SortedDictionary<string, int> s_met = [];
     private static readonly HashSet<(SpaceScenario Scenario, string Layout)> s_layouts = [];
 
-    /// <summary>Chooses a combination that the layout can have.</summary>
-    public static FaultPair Choose(SpaceScenario scenario, Random random)
+    /// <summary>Chooses a combination that the layout can have. Turn by turn each value of a list comes as often as the others of it.</summary>
+    public static FaultPair Choose(SpaceScenario scenario, Random random, ulong turn)
     {
-        while (true)
+        FaultPair pair = new((PlantedFault)(turn % 7), (WorldStop)(turn % 5), (Absence)(((turn / 5) + turn) % 5), (Meanwhile)(turn % 6));
+        while (pair.WhyImpossible(scenario).Length > 0)
         {
-            FaultPair pair = new((PlantedFault)random.Next(7), (WorldStop)random.Next(5), (Absence)random.Next(5), (Meanwhile)random.Next(6));
-            if (pair.WhyImpossible(scenario).Length == 0)
-            {
-                return pair;
-            }
+            PlantedFault fault = scenario.CacheBlocks == 0 && pair.Fault == PlantedFault.RingRecord ? (PlantedFault)random.Next(7) : pair.Fault;
+            pair = random.Next(2) == 0 ? pair with { Fault = fault, Away = (Absence)random.Next(5) }
+                : pair with { Fault = fault, Work = (Meanwhile)random.Next(6) };
         }
+
+        return pair;
     }
 
     /// <summary>Chooses a combination that chance meets rarely: a log, a page or a line of parity is left with one proof of a block.</summary>
@@ -118,7 +119,7 @@ public readonly record struct FaultPair(PlantedFault Fault, WorldStop Stop, Abse
             1 => new(PlantedFault.PageSector, stop, Absence.BackAfter, random.Next(2) == 0 ? Meanwhile.Idle : Meanwhile.Move),
             _ => new(random.Next(2) == 0 ? PlantedFault.Block : PlantedFault.Stale, stop, Absence.UsedUp, Meanwhile.Rebuild),
         };
-        return pair.WhyImpossible(scenario).Length == 0 ? pair : Choose(scenario, random);
+        return pair.WhyImpossible(scenario).Length == 0 ? pair : Choose(scenario, random, (ulong)random.Next());
     }
 
     /// <summary>Records that the pairs of a combination, with its layout, have met.</summary>

@@ -24,7 +24,7 @@ internal sealed class FaultPairSimulation
     private const int Block = 4096;
     private const int PairsPerSeed = 10;
     private const int RarePerSeed = 3;   // after these
-    private const int PairsPerSeedOfPool = 4;
+    private const int PairsPerSeedOfPool = 9;
     private const long Second = 1_000_000_000;
 
     private readonly SpaceScenario _scenario;
@@ -109,7 +109,7 @@ internal sealed class FaultPairSimulation
         int pairs = scenario.IsWholePool ? PairsPerSeedOfPool : PairsPerSeed;
         for (int i = 0; i < pairs + RarePerSeed && violation is null; i++)
         {
-            FaultPair pair = i < pairs ? FaultPair.Choose(scenario, random) : FaultPair.ChooseRare(scenario, random);
+            FaultPair pair = i < pairs ? FaultPair.Choose(scenario, random, (seed * (ulong)pairs) + (ulong)i) : FaultPair.ChooseRare(scenario, random);
             FaultPairSimulation simulation = new(scenario, pair, new Random(random.Next()), $"seed {seed}, {i}", discards) { _isRare = i >= pairs };
             try
             {

@@ -8,7 +8,8 @@ namespace TierSpaces.Engine.Formats;
 //
 //   8 lease blocks, by session | 4 claims, by place
 //
-// A block that is neither blank nor whole makes the area count as unread where the other disks are the majority. Else it counts as one of a host that serves.
+// A block that is neither blank nor whole is damaged. It makes the area count as unread where the other disks are the majority; else the last holder opens the
+// pool again once nothing has changed for as long as a host that serves may be silent. A holder blanks what it finds damaged.
 
 /// <summary>Content of the lease area of one disk.</summary>
 public sealed class LeaseArea
@@ -38,8 +39,14 @@ public sealed class LeaseArea
     /// <summary>The claims that are whole.</summary>
     public IEnumerable<LeaseClaim> Claimed => _claims.OfType<LeaseClaim>();
 
+    /// <summary>Numbers of the blocks that are neither blank nor whole.</summary>
+    public IReadOnlyList<int> Torn { get; private init; } = [];
+
     /// <summary>Whether a block is there that is neither blank nor whole.</summary>
-    public bool IsTorn { get; private init; }
+    public bool IsTorn => Torn.Count > 0;
+
+    /// <summary>Whether one of them is a claim.</summary>
+    public bool HasTornClaim => Torn.Any(static number => number >= Blocks);
 
     /// <summary>Hash of the lease blocks: a host that renews changes it.</summary>
     public ulong BlocksHash => HashOf(_bytes.AsSpan(0, Blocks * PoolBlock.Size));
@@ -72,7 +79,7 @@ public sealed class LeaseArea
     /// <param name="offset">Byte offset of the area on the disk.</param>
     internal static LeaseArea Decode(byte[] bytes, PoolId pool, DiskId disk, long offset)
     {
-        bool isTorn = false;
+        List<int> torn = [];
         LeaseBlock?[] blocks = new LeaseBlock?[Blocks];
         LeaseClaim?[] claims = new LeaseClaim?[Claims];
         for (int i = 0; i < Blocks + Claims; i++)
@@ -91,10 +98,13 @@ public sealed class LeaseArea
                 isWhole = claims[i - Blocks] is not null;
             }
 
-            isTorn |= !isWhole && block.ContainsAnyExcept((byte)0);
+            if (!isWhole && block.ContainsAnyExcept((byte)0))
+            {
+                torn.Add(i);
+            }
         }
 
-        LeaseArea read = new(bytes) { IsTorn = isTorn };
+        LeaseArea read = new(bytes) { Torn = torn };
         blocks.CopyTo(read._blocks, 0);
         claims.CopyTo(read._claims, 0);
         return read;

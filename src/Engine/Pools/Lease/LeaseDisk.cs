@@ -68,6 +68,19 @@ internal sealed class LeaseDisk(ILane lane, MemberDisk member)
         return error;
     }
 
+    /// <summary>Blanks the damaged blocks of the area, and reads it.</summary>
+    /// <param name="own">Number of the block that this host writes: it stays.</param>
+    internal async LaneTask<IoError> Blank(int own)
+    {
+        IoError error = IoError.None;
+        foreach (int number in Area!.Torn.Where(number => number != own))
+        {
+            error = error == IoError.None ? await Write(number, new byte[PoolBlock.Size], isDurable: false) : error;
+        }
+
+        return error;
+    }
+
     private PoolBlock Place(int number) => member.Place(member.Layout.Lease + ((long)number * PoolBlock.Size));
 
     private async LaneTask<IoError> Write(int number, byte[] bytes, bool isDurable)

@@ -100,7 +100,7 @@ internal sealed class LeaseHolder
         if (!Gate.IsShut)
         {
             _counter++;
-            await LeaseRound.Run(_lane, Disks(), disk => disk.Write(BlockFor(disk, LeaseState.Closed), isDurable: true), LeaseTimes.RenewalNs);
+            await LeaseRound.Run(_lane, Disks(), disk => State(disk, LeaseState.Closed, isDurable: true), LeaseTimes.RenewalNs);
         }
 
         return default;
@@ -128,7 +128,7 @@ internal sealed class LeaseHolder
         PoolView before = _members!.View;
         _counter++;
         List<LeaseDisk> done = await LeaseRound.Run(
-            _lane, Disks(), disk => disk.Write(BlockFor(disk, LeaseState.Serving), isDurable: false), LeaseTimes.RenewalNs);
+            _lane, Disks(), disk => State(disk, LeaseState.Serving, isDurable: false), LeaseTimes.RenewalNs);
         long lengthNs = LeaseTimes.LeaseNs;
         if (!AreMajorities(before, done))
         {
@@ -144,10 +144,24 @@ internal sealed class LeaseHolder
         else if (AreMajorities(before, done))
         {
             Gate.RunUntil(startNs + lengthNs);
+            await LeaseRound.Run(_lane, done.FindAll(static disk => disk.Area!.IsTorn), Mend, LeaseTimes.RenewalNs);
         }
 
         PausedSince = Gate.IsOpen(_lane) ? null : PausedSince ?? _lane.UtcNow;
         return default;
+    }
+
+    /// <summary>Blanks the damaged blocks of a disk, and states the claims that it has then.</summary>
+    private async LaneTask<IoError> Mend(LeaseDisk disk)
+    {
+        IoError error = await disk.Blank(LeaseArea.BlockOf(_session.Session));
+        if (error == IoError.None)
+        {
+            _counter++;
+            error = await State(disk, LeaseState.Serving, isDurable: true);
+        }
+
+        return error;
     }
 
     /// <summary>Whether disks are the majority of the view that a renewal began under, and of the one that is in force after it.</summary>
@@ -182,5 +196,10 @@ internal sealed class LeaseHolder
 
     private LeaseBlock Block(LeaseState state) => new(_session, _host, _counter, _lane.UtcNow.UtcTicks, state, LeaseArea.NoClaims);
 
-    private LeaseBlock BlockFor(LeaseDisk disk, LeaseState state) => Block(state) with { ClaimsHash = disk.Area?.ClaimsHash ?? LeaseArea.NoClaims };
+    /// <summary>Writes the session with the claims that the disk has; they are read first where that was not done yet.</summary>
+    private async LaneTask<IoError> State(LeaseDisk disk, LeaseState state, bool isDurable)
+    {
+        IoError error = disk.Area is null ? await disk.Read() : IoError.None;
+        return error == IoError.None ? await disk.Write(Block(state) with { ClaimsHash = disk.Area!.ClaimsHash }, isDurable) : error;
+    }
 }

@@ -7,7 +7,8 @@ namespace TierSpaces.Engine.Pools;
 // A host that opens a pool takes its lease first, in steps: each step looks at the disks once and says what is to be waited for.
 //
 //   the last holder is this host, and has ended     at once: session + 1, read back. After an unclean stop and another start of the machine only when
-//                                                   nothing has changed for 5 s: a copy of this machine that serves is seen then
+//                                                   nothing has changed for 5 s: a copy of this machine that serves is seen then. Beside a damaged block
+//                                                   when nothing has changed for 21 s
 //   it has closed the pool                          claim, 12 s, read back, session, read back
 //   it serves, or did when it stopped               nothing may have changed for 21 s; then the same, where it is this host or the user says that the other
 //                                                   one is off. Beside a holder that renews never
@@ -19,6 +20,7 @@ namespace TierSpaces.Engine.Pools;
 //  1. Nothing is written before the look that allows it has found the majority of the votes.
 //  2. A session is above every session, claim and promise that was read.
 //  3. A claim that a majority holds is on one disk at least of every other majority: areas with damaged blocks are left out where the rest is one.
+//     Claim and session count only where they are read back whole, and no other block has been damaged meanwhile.
 //  4. The witness counts where this host has been the last holder; another host cannot read it, so it never counts for a claim.
 
 /// <summary>Takes the lease of a pool, step by step.</summary>
@@ -62,7 +64,7 @@ internal sealed class LeaseTaker
         Compare(view, read, nowNs);
         List<LeaseDisk> whole = read.FindAll(static disk => !disk.Area!.IsTorn);
         read = votes.AreMajority(whole, withWitness: true) ? whole : read;
-        LeaseSight sight = new(read, promised, environment.Host);
+        LeaseSight sight = new(read, promised, environment.Host, hasWitness);
         if (_claim is { } claim)
         {
             return nowNs - _claimedNs < LeaseTimes.ClaimWaitNs
@@ -85,6 +87,13 @@ internal sealed class LeaseTaker
         {
             return _isMoving && stillNs < LeaseTimes.TwinNs ? LeaseAnswer.Refuse($"it is in use: {sight.Holder}")
                 : LeaseAnswer.Wait($"{sight.LastHolder} {Waiting(stillNs, LeaseTimes.SilenceNs)}");
+        }
+
+        if (!votes.AreMajority(read, withWitness: false))
+        {
+            int all = votes.View.Votes.Disks.Length;
+            return LeaseAnswer.Refuse($"{sight.LastHolder} To take it over, more than half of its {all} disks have to be there; {read.Count} are. "
+                + "Bring another one back, or open the pool on that host");
         }
 
         if (!sight.IsClosed && !sight.IsOfThisNode && !IsForced)
@@ -152,14 +161,16 @@ internal sealed class LeaseTaker
     {
         ILane lane = environment.Lane;
         long startNs = lane.BootNs;
-        Dictionary<DiskNumber, ulong> claims = read.ToDictionary(static disk => disk.Number, static disk => disk.Area!.ClaimsHash);
+        Dictionary<DiskNumber, LeaseArea> before = read.ToDictionary(static disk => disk.Number, static disk => disk.Area!);
         LeaseBlock block = new(session, environment.Host, Counter: 1, lane.UtcNow.UtcTicks, LeaseState.Serving, ClaimsHash: 0);
         List<LeaseDisk> written = await LeaseRound.Run(
             lane, read, disk => disk.Write(block with { ClaimsHash = disk.Area!.ClaimsHash }, isDurable: true), PatienceNs);
-        bool isWhole = votes.AreMajority(written, withWitness: !isTaken)
-            && !new LeaseSight(written, promised, environment.Host).IsAbove(session, environment.Host.Node)
+        List<LeaseDisk> isBack = written.FindAll(
+            disk => disk.Area!.Leases.Any(one => one.Session == session) && disk.Area.Torn.All(number => before[disk.Number].Torn.Contains(number)));
+        bool isWhole = votes.AreMajority(isBack, withWitness: !isTaken)
+            && !new LeaseSight(written, promised, environment.Host, votes.HasWitness).IsAbove(session, environment.Host.Node)
             && (isTaken ? votes.AreMajority(written.FindAll(disk => disk.Area!.Claimed.Any(one => one.Session == session)), withWitness: false)
-                : written.TrueForAll(disk => disk.Area!.ClaimsHash == claims[disk.Number]));
+                : written.TrueForAll(disk => disk.Area!.ClaimsHash == before[disk.Number].ClaimsHash));
         _seen.Clear();
         _stillSinceNs = -1;
         if (!isWhole)

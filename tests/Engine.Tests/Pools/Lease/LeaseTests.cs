@@ -138,14 +138,121 @@ public sealed class LeaseTests
         Pool pool = _a.Create();
         for (ushort i = 1; i <= disks; i++)
         {
-            byte[] rot = new byte[PoolBlock.Size];
-            rot[9] = 1;
-            _media[i - 1].Write(pool.Layout(new DiskNumber(i)).Lease + ((long)block * PoolBlock.Size), rot);
+            Rot(pool, i, block);
         }
 
         (Pool? opened, long tookNs) = _a.Killed().Open(pool.Id, 60 * Second);
         Assert.NotNull(opened);
         Assert.True(disks == 1 ? tookNs < Second : tookNs > 21 * Second, $"{tookNs / 1e9} s");
+    }
+
+    /// <summary>Each block of the area once, with sessions of two hosts before: a pool of two disks opens with the one that has the rotten block alone.</summary>
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(false, true)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public void A_rotten_block_of_the_lease_area_and_a_lost_disk_hold_no_pool_up(bool isClosed, bool wasElsewhere)
+    {
+        for (int block = 0; block < LeaseArea.Blocks + LeaseArea.Claims; block++)
+        {
+            new LeaseTests((ulong)block + 1).OpensBesideRot(block, isClosed, wasElsewhere);
+        }
+    }
+
+    private void OpensBesideRot(int block, bool isClosed, bool wasElsewhere)
+    {
+        Pool pool = _a.Create(disks: 2);
+        for (int i = 0; i < (wasElsewhere ? 2 : LeaseArea.Blocks); i++)
+        {
+            Node from = wasElsewhere && i == 1 ? _b : _a;
+            from.Close(pool);
+            pool = (wasElsewhere && i == 0 ? _b : _a).Open(pool.Id, 30 * Second).Pool!;
+        }
+
+        Assert.True(_a.Commit(pool));
+        if (isClosed)
+        {
+            _a.Close(pool);
+        }
+
+        Node again = isClosed ? _a : _a.Killed();
+        Rot(pool, 1, block);
+        again.Devices[1].Pulled = true;
+        (Pool? opened, long tookNs) = again.Open(pool.Id, 60 * Second);
+        Assert.True(opened is not null && tookNs < 25 * Second, $"block {block}: {again.TryOpen(pool.Id).Reason}, {tookNs / 1e9} s");
+        Assert.True(again.Commit(opened!));
+        Assert.Equal(2, PoolWorld.ValueOf(opened!.State, 1));
+        Advance(5 * Second);
+        Assert.False(again.AreaOf(opened, new DiskNumber(1)).IsTorn, $"block {block} was not mended");
+        (opened, tookNs) = Reopened(again).Open(pool.Id, Second);
+        Assert.True(opened is not null && tookNs < Second, "what was mended holds nothing up");
+
+        static Node Reopened(Node node)
+        {
+            Node next = node.Killed();
+            next.Devices[1].Pulled = true;
+            return next;
+        }
+    }
+
+    [Fact]
+    public void A_rotten_block_of_the_lease_area_is_mended_while_the_pool_serves()
+    {
+        Pool pool = _a.Create();
+        _a.Close(pool);
+        pool = _a.Open(pool.Id, Second).Pool!;
+        for (int block = 0; block < LeaseArea.Blocks + LeaseArea.Claims; block++)
+        {
+            Rot(pool, 2, block);
+            Advance(5 * Second);
+            Assert.False(_a.AreaOf(pool, new DiskNumber(2)).IsTorn, $"block {block} was not mended");
+            LeaseHolderRuns(pool, true);
+        }
+
+        Assert.True(_a.Commit(pool));
+        (Pool? opened, long tookNs) = _a.Killed().Open(pool.Id, Second);
+        Assert.True(opened is not null && tookNs < Second, "the claims that the holder has stated are those on the disk");
+    }
+
+    /// <summary>Half of the disks may not take a pool over: nothing is written to them for it.</summary>
+    [Fact]
+    public void A_host_that_cannot_claim_a_majority_claims_nothing_and_says_what_is_missing()
+    {
+        Pool pool = _a.Create(disks: 2);
+        Assert.Equal(LeaseArea.NoClaims, _a.AreaOf(pool, new DiskNumber(1)).ClaimsHash);
+        _a.Freeze();
+        Node other = new(_clock, _media, 1, "alpha", _a.State) { Boot = 7 };
+        Rot(pool, 1, LeaseArea.BlockOf(pool.Session));
+        LeaseClaim claim = new(new SessionToken(pool.Session, 7), new Guid(2, 0, 0, new byte[8]));   // of another host, which may be the one that serves
+        long at = pool.Layout(new DiskNumber(1)).Lease + ((long)LeaseArea.Blocks * PoolBlock.Size);
+        byte[] bytes = new byte[PoolBlock.Size];
+        claim.Encode(bytes, new PoolBlock(pool.Id, pool.State.Disks[new DiskNumber(1)].Description.Id, at / PoolBlock.Size));
+        _media[0].Write(at, bytes);
+        other.Devices[1].Pulled = true;
+        (Pool? opened, _) = other.Open(pool.Id, 90 * Second);
+        Assert.Null(opened);
+        Assert.Contains("more than half of its 2 disks have to be there; 1 are. Bring another one back", other.TryOpen(pool.Id).Reason);
+        Assert.Equal(claim, Assert.Single(other.AreaOf(pool, new DiskNumber(1)).Claimed));
+    }
+
+    /// <summary>Its first renewal states the claims, its own among them.</summary>
+    [Fact]
+    public void A_host_that_is_killed_just_after_it_took_a_pool_over_opens_it_at_once()
+    {
+        Pool pool = _a.Create();
+        _a.Close(pool);
+        Pool taken = _b.Open(pool.Id, 30 * Second).Pool!;
+        Advance(Second);
+        (Pool? opened, long tookNs) = _b.Killed().Open(pool.Id, 5 * Second);
+        Assert.True(opened is not null && tookNs < Second && taken.Id == pool.Id);
+    }
+
+    private void Rot(Pool pool, ushort disk, int block)
+    {
+        byte[] rot = new byte[PoolBlock.Size];
+        rot[9] = 1;
+        _media[disk - 1].Write(pool.Layout(new DiskNumber(disk)).Lease + ((long)block * PoolBlock.Size), rot);
     }
 
     [Fact]
@@ -407,6 +514,8 @@ public sealed class LeaseTests
         internal List<IDisk> Disks { get; private set; }
 
         internal LeaseTaker Taker { get; } = new();
+
+        internal SimHostState State => _state;
 
         internal int Boot { get; init; } = 1;
 
