@@ -41,7 +41,7 @@ NONE = (0, 0)
 BLANK = (0, 0, True, NONE)
 
 # state: time, disk, hosts
-#   disk: for each host (session, counter, is closed, the claims that it has read) and the session that it claims; the session promised, faults left
+#   disk: for each host (session, counter that no other opening has, is closed, the claims that it has read) and the session that it claims; the session promised, faults left
 #   host: mode, time, what was seen, session, openings left, renewals left, kills left, write under way, the claims as they were last read
 OFF, WATCH, CLAIM, AWAIT, OPEN, HOLD = 'off', 'watch', 'claim', 'await', 'open', 'hold'
 FRESH = (OFF, 0, None, 0, OPENINGS, RENEWALS, KILLS, None, NONE)
@@ -103,11 +103,11 @@ def moves(now, disk, host, me, rules):
             yield 'watches its own', disk, changed(mode=WATCH, since=now, seen=tuple(blocks), session=TORN, **begun)
         elif is_own and (has_claims or (TORN in claims and 'watch' not in rules) or 'own' not in rules):
             yield 'opens its own', disk, changed(
-                mode=OPEN, since=now, seen=(blocks[other][0] == TORN, False), session=highest + 1, write=(highest + 1, 1, False, tuple(claims)), **begun)
+                mode=OPEN, since=now, seen=(blocks[other][0] == TORN, False), session=highest + 1, write=(highest + 1, 10 * openings, False, tuple(claims)), **begun)
         else:
             if 'own' not in rules:
                 yield 'opens at once', disk, changed(
-                    mode=OPEN, since=now, seen=(blocks[other][0] == TORN, False), session=highest + 1, write=(highest + 1, 1, False, tuple(claims)), **begun)
+                    mode=OPEN, since=now, seen=(blocks[other][0] == TORN, False), session=highest + 1, write=(highest + 1, 10 * openings, False, tuple(claims)), **begun)
             if (blocks[top][2] and TORN not in (*claims, blocks[0][0], blocks[1][0]) and blocks[top][0] >= disk[2]) or 'closed' not in rules:
                 yield 'claims', disk, changed(mode=CLAIM, since=now, seen=tuple(blocks), session=highest + 1, write=highest + 1, **begun)
             else:
@@ -117,7 +117,7 @@ def moves(now, disk, host, me, rules):
             yield 'sees a change', disk, changed(since=now, seen=tuple(blocks))
         elif now - since >= SILENCE and session == TORN and is_own and may_watch:
             yield 'opens its own', disk, changed(
-                mode=OPEN, since=now, seen=(blocks[other][0] == TORN, False), session=highest + 1, write=(highest + 1, 1, False, tuple(claims)))
+                mode=OPEN, since=now, seen=(blocks[other][0] == TORN, False), session=highest + 1, write=(highest + 1, 10 * openings, False, tuple(claims)))
         elif now - since >= SILENCE:
             yield 'claims', disk, changed(mode=CLAIM, since=now, seen=tuple(blocks), session=highest + 1, write=highest + 1)
     elif mode == CLAIM:
@@ -131,7 +131,7 @@ def moves(now, disk, host, me, rules):
         if now - since >= WAIT or 'wait' not in rules:
             lost = (tuple(blocks) != seen and 'still' in rules) or (claims[me] != session and 'back' in rules) or blocks[other][0] >= session or (is_above(session, True) and 'claim' in rules)
             yield ('gives way', disk, off) if lost else (
-                'opens', disk, changed(mode=OPEN, since=now, seen=(blocks[other][0] == TORN, True), write=(session, 1, False, tuple(claims))))
+                'opens', disk, changed(mode=OPEN, since=now, seen=(blocks[other][0] == TORN, True), write=(session, 10 * openings, False, tuple(claims))))
     elif mode == OPEN:
         if write is not None:
             yield 'session arrives', written(block=write), changed(write=None)
