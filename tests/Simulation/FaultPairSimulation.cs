@@ -58,6 +58,7 @@ internal sealed class FaultPairSimulation
     private bool _hasPartialLog;                     // the current copy of a log may be on one disk alone
     private bool _isClosed;                          // it does not open any more
     private readonly HashSet<int> _unprovable = [];  // blocks whose value nothing has any more, whatever comes back
+    private readonly HashSet<int> _failed = [];      // blocks whose last write was answered with an error: old, new, or an error
     private readonly HashSet<int> _hurtBefore = [];  // blocks that were damaged before an unflushed write
     private readonly HashSet<int> _badBefore = [];   // blocks that were lost before an unflushed write
     private bool _hasReturned;                       // a disk has come back since every block was read
@@ -831,7 +832,7 @@ internal sealed class FaultPairSimulation
         }
 
         HashSet<int> bad = LackingOf(block);
-        return _unprovable.Contains(block) || bad.Count + (IsHurt(block) && !bad.Contains(_hurtDisk) ? 1 : 0) > _scenario.Redundancy;
+        return _failed.Contains(block) || _unprovable.Contains(block) || bad.Count + (IsHurt(block) && !bad.Contains(_hurtDisk) ? 1 : 0) > _scenario.Redundancy;
     }
 
     /// <summary>
@@ -933,6 +934,7 @@ internal sealed class FaultPairSimulation
         for (int written = block; written < block + count; written++)
         {
             _isAcknowledged[written] = error == IoError.None;
+            _ = error == IoError.None ? _failed.Remove(written) : _failed.Add(written);
             if (_scenario.Parities == 0)
             {
                 _lacks[written].Clear();
@@ -951,7 +953,8 @@ internal sealed class FaultPairSimulation
     }
 
     private bool MayFailToWrite(int block, int count) =>
-        MayFail() || _scenario.Redundancy == 0 || _gone.Count >= _scenario.Redundancy || Enumerable.Range(block, count).Any(MayBeError);
+        MayFail() || _scenario.Redundancy == 0 || (_pair.Fault == PlantedFault.FailedWrite && World.Spaces.BytesToResync > 0)   // the other copy is stale
+            || _gone.Count >= _scenario.Redundancy || Enumerable.Range(block, count).Any(MayBeError);
 
     private void Flush()
     {

@@ -146,7 +146,7 @@ public sealed class LeaseTests
         Assert.True(disks == 1 ? tookNs < Second : tookNs > 21 * Second, $"{tookNs / 1e9} s");
     }
 
-    /// <summary>Each block of the area once, with sessions of two hosts before: a pool of two disks opens with the one that has the rotten block alone.</summary>
+    /// <summary>Each block of the area once: a pool of two disks opens with the disk that has the rotten block alone.</summary>
     [Theory]
     [InlineData(false, false)]
     [InlineData(false, true)]
