@@ -9,7 +9,6 @@ internal sealed class GoldenCheck(GoldenPack pack)
     private const string IdOfNewJob = "new";
 
     private GoldenWorld? _world;
-    private HashSet<string> _jobs = [];
 
     /// <summary>The host that opened the pool.</summary>
     public GoldenWorld World => _world ?? throw new InvalidOperationException("The pool is not open yet.");
@@ -18,8 +17,9 @@ internal sealed class GoldenCheck(GoldenPack pack)
     public JsonObject Open()
     {
         _world = new GoldenWorld(pack);
+        Array.ForEach([pack.Opened, pack.Settled], RenameNewJobs);
         JsonObject opened = GoldenObjects.Record(_world);
-        _jobs = [.. Jobs(opened).Select(IdOf)];
+        RenameNewJobs(opened);
         return opened;
     }
 
@@ -33,13 +33,7 @@ internal sealed class GoldenCheck(GoldenPack pack)
 
         World.Settle();
         JsonObject settled = GoldenObjects.Record(World);
-        foreach (JsonObject job in Jobs(settled).Where(job => !_jobs.Contains(IdOf(job))))
-        {
-            job["UniqueId"] = IdOfNewJob;   // they are random
-            job["ObjectId"] = IdOfNewJob;
-        }
-
-        GoldenObjects.Sort(settled);
+        RenameNewJobs(settled);
         return settled;
     }
 
@@ -61,7 +55,22 @@ internal sealed class GoldenCheck(GoldenPack pack)
         return wrong;
     }
 
-    private static IEnumerable<JsonObject> Jobs(JsonObject objects) => objects["StorageJob"]!.AsArray().Select(static job => job!.AsObject());
+    /// <summary>The identities of jobs that began at the opening or after it are random: they get one that is not.</summary>
+    private void RenameNewJobs(JsonObject? objects)
+    {
+        DateTime opened = new DateTime(2030, 1, 1, 0, 0, 0, DateTimeKind.Utc).AddTicks(pack.Facts.NowNs / 100);
+        foreach (JsonObject job in objects?["StorageJob"]?.AsArray().Select(static job => job!.AsObject()) ?? [])
+        {
+            if ((string?)job["UniqueId"] == IdOfNewJob || (job["StartTime"]?.GetValue<DateTime>() is { } start && start.ToUniversalTime() > opened))
+            {
+                job["UniqueId"] = IdOfNewJob;
+                job["ObjectId"] = IdOfNewJob;
+            }
+        }
 
-    private static string IdOf(JsonObject job) => (string)job["UniqueId"]!;
+        if (objects is not null)
+        {
+            GoldenObjects.Sort(objects);
+        }
+    }
 }
